@@ -23,12 +23,12 @@ class SingleRank final : public Communicator {
   void fail(int) noexcept override {}
 };
 
-// A barrier that a failure opens for ever.
+// A barrier that a failure opens for ever. Each rank passes a pointer that the others may read.
 class Meeting {
  public:
   explicit Meeting(int size) : size_(size), given_(static_cast<std::size_t>(size)) {}
 
-  /// Waits until all ranks have come; `given` is then known to all.
+  /// Waits until all ranks have called this; the `given` pointers of all ranks are then known.
   void come(int rank, const void* given) {
     std::unique_lock lock(mutex_);
     given_[static_cast<std::size_t>(rank)] = given;
@@ -36,8 +36,8 @@ class Meeting {
     all_here_.wait(lock, [&] { return round_ != round || failed_ >= 0; });
     if (round_ == round) throw PeerError("rank " + std::to_string(failed_) + " has failed");
   }
-  /// Waits until all ranks have read what was given. Nothing fails between come() and leave(), and a failure
-  /// elsewhere does not take away what others still read.
+  /// Waits until all ranks have read the given data. Nothing fails between come() and leave(), and a failure
+  /// elsewhere does not invalidate data that other ranks still read.
   void leave() {
     std::unique_lock lock(mutex_);
     const std::uint64_t round = arrive();
@@ -61,7 +61,7 @@ class Meeting {
   int size() const { return size_; }
 
  private:
-  // Returns the round that ends once all ranks have arrived.
+  // Returns the round that ends when all ranks have arrived.
   std::uint64_t arrive() {
     const std::uint64_t round = round_;
     if (++num_here_ == size_) {

@@ -18,14 +18,14 @@ void for_each_with_unit(const ParameterLayout& layout, const ColumnUnits& units,
   for (const auto& block : layout.blocks) {
     const auto size = static_cast<std::size_t>(block.size());
     if (block.unit != DataUnit::none) {
-      // The stride of the feature axis and its extent; a single column without that axis.
+      // Stride and extent of the feature axis; a block without that axis has a single column.
       std::size_t stride = 1, extent = 1;
       if (block.feature_axis >= 0) {
         for (std::size_t a = static_cast<std::size_t>(block.feature_axis) + 1; a < block.shape.size(); ++a)
           stride *= static_cast<std::size_t>(block.shape[a]);
         extent = static_cast<std::size_t>(block.shape[static_cast<std::size_t>(block.feature_axis)]);
       }
-      // A scale that applies to all columns has a unit only where they share one sd.
+      // A scale that applies to all columns has a unit only if the columns share one sd.
       if (block.feature_axis < 0 && block.unit != DataUnit::location &&
           std::any_of(units.sd.begin(), units.sd.end(), [&](double sd) { return sd != units.sd[0]; }))
         throw std::invalid_argument("data units: " + block.name + " needs columns of one sd");

@@ -1,4 +1,5 @@
-// The ways in which connect_devices() connects the devices of ranks.
+// Interfaces behind connect_devices(): devices whose queues wait for other ranks, and their connection by
+// NCCL.
 #pragma once
 
 #include <exception>
@@ -13,18 +14,18 @@ namespace emomc {
 class DeviceOfRank {
  public:
   virtual ~DeviceOfRank() = default;
-  /// From now on the host repeats work: bodies of conditional graph nodes take neither functions of the host
-  /// nor all that NCCL enqueues.
+  /// Makes the host repeat work from now on: bodies of conditional graph nodes can contain neither host
+  /// functions nor all the work that NCCL enqueues.
   virtual void repeat_by_host() noexcept = 0;
-  /// Makes the next call that waits throw this; any thread may call it.
+  /// Makes the next call that waits throw `thrown`; any thread may call this.
   virtual void fail(std::exception_ptr thrown) noexcept = 0;
 };
 
-/// Names the GPU of `device` among those of all hosts; empty for the host.
+/// Returns a name of the GPU of `device` that is unique among those of all hosts; empty for the host.
 std::string name_among_gpus(Device& device);
 
-/// Collective. Throws InputError in a build without NCCL, MachineError where it fails, PeerError where
-/// another rank fails meanwhile.
+/// Connects the devices of all ranks by NCCL; collective. Throws InputError in a build without NCCL,
+/// MachineError if NCCL fails, PeerError if another rank fails meanwhile.
 std::shared_ptr<DeviceRanks> connect_by_nccl(Device& device, Communicator& ranks);
 
 }  // namespace emomc

@@ -30,9 +30,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// No contraction, as in all code whose bits matter; fma is called where it is meant. The two flags about
-// errno and traps change no value, and let loops over rows become vector instructions; so does leaving out
-// the elimination of partial redundancies, which makes branches of choices.
+// Contraction is off, as in all code whose bits matter; fma is called explicitly where it is intended. The
+// two flags about errno and traps change no value and allow loops over rows to be vectorised. Without the
+// elimination of partial redundancies, which turns selections into branches, more loops are vectorised too.
 const std::vector<std::string> kReleaseFlags{"-std=c++20",
                                              "-O3",
                                              "-march=native",
@@ -67,7 +67,7 @@ void write(const fs::path& file, const std::string& text) {
   if (!out.flush()) throw MachineError(file.string() + ": cannot be written");
 }
 
-/// The program's path, by the search path where the name has no slash; empty: there is none.
+/// Returns the program's path, looked up in PATH if the name has no slash; empty if there is no such program.
 std::string found_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
@@ -101,7 +101,7 @@ struct Ended {
   bool timed_out = false;
 };
 
-/// Runs a program without a shell, its output to `output`.
+/// Runs a program without a shell; its output goes to `output`.
 Ended run(const std::vector<std::string>& command, const fs::path& output) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -113,7 +113,7 @@ Ended run(const std::vector<std::string>& command, const fs::path& output) {
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A process group of its own, so that the compiler's children end with it.
+  // The compiler gets its own process group, so that its children end with it.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t child = 0;
@@ -137,7 +137,7 @@ Ended run(const std::vector<std::string>& command, const fs::path& output) {
   }
 }
 
-/// A folder that is removed with the object.
+/// A folder that is removed when the object is destroyed.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const fs::path& parent) {
@@ -158,8 +158,8 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// The folder for compiled libraries: the user's own, which nobody else may enter. Nothing where there is no
-/// cache, or none can be made.
+/// Returns the folder for compiled libraries, which must belong to the user and be closed to others. Returns
+/// nothing if there is no cache, or if the folder cannot be made.
 std::optional<fs::path> library_folder() {
   const std::string cache = runtime_kernel_cache();
   if (cache.empty()) return std::nullopt;
@@ -179,7 +179,7 @@ std::optional<fs::path> library_folder() {
   return folder;
 }
 
-/// What `-march=native` stands for here.
+/// Returns a description of the processor for which `-march=native` compiles.
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
   std::string text;
@@ -214,7 +214,7 @@ class LoadedLibrary final : public HostLibrary {
   std::string compiler_;
 };
 
-/// The first line with "error", without the place in a file that the user does not know.
+/// Returns the first line with "error", or the first line of the log if there is none.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   std::string first;
@@ -225,7 +225,8 @@ std::string first_error(const std::string& log) {
   return first;
 }
 
-// A library in the cache: KEY.so beside KEY.txt, which has the hash of KEY.so and the compiler's name.
+// Loads a library from the cache: KEY.so beside KEY.txt, which has the hash of KEY.so and the compiler's
+// name.
 std::shared_ptr<const HostLibrary> load_cached(const fs::path& stem) {
   const fs::path library = stem.string() + ".so";
   std::istringstream lines(text_of(stem.string() + ".txt"));
@@ -262,7 +263,7 @@ std::string version_of(const std::string& compiler, const fs::path& folder, Host
   return first;
 }
 
-/// The errors of a log that are in the user's header, with the file's own name; the first three.
+/// Returns the first three errors of a log that are in the user's header, with the header's file name.
 std::string own_errors(const HostSource& source, const std::string& log) {
   std::istringstream lines(log);
   std::string errors;
@@ -278,14 +279,14 @@ std::string own_errors(const HostSource& source, const std::string& log) {
   return errors;
 }
 
-/// Why the compiler, which has ended, has made no library.
+/// Throws the reason why the compiler, which has ended, has made no library.
 [[noreturn]] void refuse(const HostSource& source, const std::string& name, const std::string& log) {
   if (log.find("Killed") != std::string::npos || log.find("killed") != std::string::npos)
     throw MachineError(name +
                        ": the compiler was killed, as it is where memory runs out: " + first_error(log));
   if (source.own_header.empty()) throw MachineError(name + " failed: " + first_error(log));
   const std::string own = own_errors(source, log);
-  // Errors elsewhere are those of the type that the header defines, such as a name that it has not.
+  // Errors elsewhere are due to the type that the header defines, such as a missing member.
   std::string first = first_error(log);
   if (const std::size_t at = first.find("error:"); at != std::string::npos) first = first.substr(at);
   throw InputError(own.empty() ? source.own_file + ": it does not compile as a likelihood: " + first : own);
@@ -294,7 +295,7 @@ std::string own_errors(const HostSource& source, const std::string& log) {
 void compile(const HostSource& source, const std::string& compiler, const fs::path& folder,
              const fs::path& stem, HostBuild build) {
   const TemporaryFolder work(folder);
-  // A debugger reads the text, so that it stays.
+  // A debugger reads the source text, so the text must be kept.
   const fs::path texts = build == HostBuild::debug ? fs::path(stem.string() + ".src") : work.path();
   for (const DeviceSources* sources : all_sources(source))
     for (const auto& header : *sources) write(texts / header.name, header.text);
@@ -331,7 +332,7 @@ std::string host_compiler_problem() { return find_compiler().problem; }
 std::shared_ptr<const HostLibrary> compile_host_library(const HostSource& source, HostBuild build) {
   const Compiler compiler = find_compiler();
   if (!compiler.problem.empty()) throw MachineError("the likelihood cannot be compiled: " + compiler.problem);
-  // Without a cache, a folder for as long as the compiler needs it: what is loaded stays loaded.
+  // Without a cache, a temporary folder is enough: the library stays loaded after its file is removed.
   const std::optional<fs::path> cache = library_folder();
   std::optional<TemporaryFolder> own;
   const fs::path folder = cache ? *cache : own.emplace(fs::temp_directory_path()).path();

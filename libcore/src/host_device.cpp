@@ -17,7 +17,7 @@ struct HostEvent final : Event {};
 
 constexpr std::size_t kAlignment = 64;
 
-// The kernel's estimate of the memory available without swapping; SIZE_MAX where there is none.
+// Returns the kernel's estimate of the memory available without swapping; SIZE_MAX if there is no estimate.
 std::size_t available_host_bytes() {
   std::ifstream stream("/proc/meminfo");
   for (std::string key, unit; stream >> key;) {

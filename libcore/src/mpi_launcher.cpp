@@ -6,8 +6,9 @@
 namespace emomc {
 
 int processes_of_launcher() {
-  // Open MPI's mpirun, MPICH's and Intel's mpiexec, and srun for a PMI or PMIx of its own. SLURM_NTASKS alone
-  // says nothing: a batch script has it, too, and starts a process of its own.
+  // The variables are those of Open MPI's mpirun, of MPICH's and Intel's mpiexec, and of srun with a PMI or
+  // PMIx plugin. SLURM_NTASKS alone is no evidence of a launch: it is also set in a batch script, which
+  // starts a single process.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* text = std::getenv(name)) return std::max(1, std::atoi(text));
   if (std::getenv("PMIX_RANK"))

@@ -70,7 +70,7 @@ std::vector<double> permute_components(const ParameterLayout& layout, std::span<
   std::vector<double> result(theta.begin(), theta.end());
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const ParameterBlock& block = layout.blocks[b];
-    // The weight of the first of two components stands for both.
+    // The weight of the first of two components determines both weights.
     const bool is_fraction = block.support == Support::unit_interval && block.influence == Influence::weights;
     if (is_fraction && order.size() == 2 && order[0] == 1) {
       double& fraction = result[static_cast<std::size_t>(layout.offset(b))];

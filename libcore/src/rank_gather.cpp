@@ -16,7 +16,7 @@
 namespace emomc {
 namespace {
 
-// Functions of the host in the queue, which wait for the other ranks.
+// Gathers by host functions in the queue, which wait for the other ranks.
 class HostGather final : public DeviceRanks::Gather {
  public:
   HostGather(Device& device, Communicator& ranks, std::size_t bytes) : device_(device), ranks_(ranks) {
@@ -37,7 +37,7 @@ class HostGather final : public DeviceRanks::Gather {
     const std::size_t first = std::accumulate(bytes.begin(), rank, std::size_t{0}), end = first + *rank;
     const std::size_t total = std::accumulate(rank, bytes.end(), first);
     const std::vector<std::size_t> sizes(bytes.begin(), bytes.end());
-    // The device keeps a pointer to the function.
+    // The device stores a pointer to the function.
     const auto& gather =
         calls_.try_emplace(sizes, [this, sizes, first] { ranks_.all_gather(all_ + first, sizes, all_); })
             .first->second;
@@ -55,13 +55,15 @@ class HostGather final : public DeviceRanks::Gather {
   Device& device_;
   Communicator& ranks_;
   std::map<std::vector<std::size_t>, std::function<void()>> calls_;
-  std::byte* host_ = nullptr;  ///< of a device with memory of its own: a copy that its copies can access
-  std::byte* all_ = nullptr;   ///< in host memory
+  std::byte* host_ = nullptr;  ///< copy of the array in host memory, if the device has a memory of its own;
+                               ///< the device's copies can access it
+  std::byte* all_ = nullptr;   ///< the gathered array in host memory
 };
 
 class HostRanks final : public DeviceRanks {
  public:
-  // A thread of the driver gathers while the calling thread may gather other things.
+  // The communicator is duplicated because a thread of the driver gathers while the calling thread may gather
+  // other data.
   HostRanks(Device& device, Communicator& ranks) : DeviceRanks(device, ranks), in_queue_(ranks.duplicate()) {}
   std::string way() const override { return "memory of the host"; }
   std::unique_ptr<Gather> make_gather(std::size_t bytes) override {
@@ -72,9 +74,9 @@ class HostRanks final : public DeviceRanks {
   std::unique_ptr<Communicator> in_queue_;
 };
 
-// Where a rank is.
+// Host, GPU and process of a rank.
 struct RankPlace {
-  std::array<char, 128> host{}, gpu{};  ///< gpu: empty without one
+  std::array<char, 128> host{}, gpu{};  ///< gpu: empty without a GPU
   long process = 0;
   bool has_nccl = false;
 };

@@ -33,7 +33,7 @@ std::size_t RealFft::fast_size(std::size_t least) {
 std::size_t RealFft::size() const { return impl_->size; }
 
 void RealFft::forward(const double* x, std::complex<double>* spectrum) {
-  if (impl_->size == 1)  // Eigen's module does not take it
+  if (impl_->size == 1)  // Eigen's module does not accept size 1
     spectrum[0] = x[0];
   else
     impl_->fft.fwd(spectrum, x, static_cast<Eigen::Index>(impl_->size));

@@ -27,7 +27,7 @@ void pause() {
 // The state of a range in one word, so that any thread claims a share of it with one atomic addition: the
 // number of the loop, the number of shares, and the next share to claim.
 constexpr int kShareBits = 21;
-// Leaves room for claims beyond the last share.
+// The limit leaves room for claims beyond the last share.
 constexpr std::size_t kMostShares = std::size_t{1} << (kShareBits - 1);
 constexpr std::uint64_t kShareMask = (std::uint64_t{1} << kShareBits) - 1;
 constexpr std::uint64_t first_ticket(std::uint64_t loop, std::uint64_t shares) {
@@ -56,8 +56,8 @@ struct ThreadPool::Impl {
   std::vector<Range> ranges;
   std::atomic<std::size_t> num_done{0};  ///< number of finished shares of this loop
   std::atomic<bool> ending{false};
-  std::exception_ptr first_error;  ///< of the bodies of this loop; written under `mutex`
-  const std::function<void(std::size_t, int)>* body = nullptr;  ///< written between loops
+  std::exception_ptr first_error;  ///< first exception of the bodies of this loop; written under `mutex`
+  const std::function<void(std::size_t, int)>* body = nullptr;  ///< body of this loop; written between loops
 
   // The last range is published last, so a thread that sees its loop sees those of all ranges.
   std::uint64_t current_loop() const {
@@ -135,8 +135,8 @@ struct ThreadPool::Impl {
     if (first_error) std::rethrow_exception(std::exchange(first_error, nullptr));
   }
 
-  // Returns false where the system refused a thread; `why` then has the reason, and `threads` has those that
-  // were started.
+  // Returns false if the system refused a thread; `why` then has the reason, and `threads` has the threads
+  // that were started.
   bool start(int num_threads, std::string& why) {
     ranges = std::vector<Range>(static_cast<std::size_t>(std::min(num_threads, kMostRanges)));
     ending.store(false);
@@ -170,8 +170,8 @@ ThreadPool::ThreadPool(int num_threads) : impl_(std::make_unique<Impl>()) {
       std::max(num_threads > 0 ? num_threads : static_cast<int>(std::thread::hardware_concurrency()), 1);
   std::string why;
   for (int trying = wanted; !impl_->start(trying, why);) {
-    // The threads have used up a limit on processes or address space. The rest of the program needs some of
-    // it too, so a quarter of what was possible is left free.
+    // The threads have used up a limit on processes or address space. The rest of the program needs part of
+    // it too, so a quarter of the possible number is left free.
     const auto possible = static_cast<int>(impl_->threads.size()) + 1;
     impl_->end_threads();
     trying = std::max(possible * 3 / 4, 1);

@@ -5,7 +5,8 @@
 namespace emomc {
 namespace {
 
-// Number of bytes that follow the first byte of a code point; -1 where no code point starts with it.
+// Returns the number of bytes that follow the first byte of a code point; -1 if no code point starts with
+// this byte.
 int num_following(unsigned char first) {
   if (first < 0x80) return 0;
   if (first >= 0xc2 && first < 0xe0) return 1;

@@ -14,17 +14,18 @@ namespace {
 
 constexpr std::int64_t kFirstWindow = 10;
 constexpr double kWindowGrowth = 0.05;
-// The last step at which the shape is learnt, as a share of the warm-up. Earlier ones are at a half, a
-// quarter, ... of it.
+// The last step at which the shape is learnt, as a share of the warm-up. Earlier ones are at 1/2, 1/4, ... of
+// this step.
 constexpr double kLastShape = 0.8;
-constexpr std::int64_t kFirstShape = 50;         // steps
-constexpr std::int64_t kPointsPerWindow = 2048;  // over all chains
-// The same for windows in the first half of the steps before the last fit, since a point costs n^2
-// operations.
+constexpr std::int64_t kFirstShape = 50;         // in steps
+constexpr std::int64_t kPointsPerWindow = 2048;  // counted over all chains
+// The number of points per window for windows that begin in the first half of the steps before the last fit;
+// it is smaller because a point costs n^2 operations.
 constexpr std::int64_t kPointsForAFirstFit = 512;
 constexpr double kOptimalScale = 2.38;
 constexpr double kAcceptanceOneDimension = 0.44;
-// ShapeLearning::fitted fits no distribution before this share of the warm-up, while chains are on their way.
+// ShapeLearning::fitted fits no distribution before this share of the warm-up, while chains still move
+// towards the posterior.
 constexpr double kFirstFit = 0.25;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -138,7 +139,8 @@ void Adaptation::add_point(int chain, std::span<const double> u, double log_dens
   }
 }
 
-// Newton steps towards the target rate at first, then smaller steps, which average.
+// The first gains are Newton steps towards the target rate; later gains are smaller, so that fluctuations
+// average out.
 double Adaptation::gain(std::int64_t step) const {
   const double done = static_cast<double>(step) / static_cast<double>(warmup_);
   return done < 0.5 ? 1.0 : std::max(0.15, 2 * (1 - done));
@@ -155,9 +157,9 @@ void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> acc
   std::fill(window_begin_.begin(), window_begin_.end(), kNan);
   const bool every_window = blocks_.traits.learning == device::ShapeLearning::every_window;
   const bool due = shape_due(end);
-  // At the steps that are due, the points of the way from the start are forgotten. Between them, a shape that
-  // changes in every window is learnt again once at least half as many steps have been added as there were at
-  // the last of these steps.
+  // At the steps that are due, earlier points, which may lie on the way from the start, are discarded.
+  // Between these steps, a shape that changes in every window is learnt again once the steps since the last
+  // discard are at least half as many as those before it.
   const bool again = every_window && 2 * (end - forgotten_at_) >= forgotten_at_;
   const bool has_shape = blocks_.shape != ProposalShape::isotropic || blocks_.traits.is_fitted();
   if (has_shape && (due || again)) {
@@ -216,10 +218,12 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       if (all == 0 || !learns_scale(blocks_.blocks[b])) continue;
       const double target = blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : target_acceptance_;
       const double rate = yes / all;
-      // d rate / d log scale is about -1/2 near the usual targets; a very low rate needs a larger change.
+      // The derivative d rate / d log scale is about -1/2 near the usual targets; a very low rate needs a
+      // larger change.
       double change = 2 * (rate - target);
       if (rate < 0.2 * target) change -= 1.5 * (1 - rate / (0.2 * target));
-      // On a slope half of all proposals are accepted however short they are, so the rate tells nothing.
+      // On a slope half of all proposals are accepted, however short they are, so the rate is no measure of
+      // the scale.
       if (climbing && rate > 0.5 * target) change = std::log(2.0);
       double* numbers = adapted_.data() + g * layout_.size();
       double& scale = numbers[layout_.scale(static_cast<int>(b))];
@@ -252,7 +256,7 @@ void Adaptation::update_shapes() {
             numbers[layout_.scale(b)] = std::log(kFirstBeta);
     }
     if (blocks_.shape == ProposalShape::isotropic) continue;
-    // Moments are within chains, since chains may be in different modes of a mixture.
+    // Moments are within chains, because chains may be in different modes of a mixture.
     const auto within = [&](const device::ProposalBlock& block, int i, int j, double moment) {
       for (std::size_t c = 0; c < count_.size(); ++c)
         if (group_of_chain_[c] == g && count_[c] > 0)
@@ -264,7 +268,8 @@ void Adaptation::update_shapes() {
       const auto& block = blocks_.blocks[static_cast<std::size_t>(b)];
       if (!learns_shape(block)) continue;
       const int n = block.size;
-      // Mean log ratio of new to old sds: the volume of the increments is kept.
+      // log_change is the mean log ratio of new to old sds; it is compensated in the scale, so that the
+      // volume of the increments is preserved.
       double log_change = 0;
       if (blocks_.shape == ProposalShape::diagonal) {
         Eigen::VectorXd variance(n);
@@ -284,8 +289,8 @@ void Adaptation::update_shapes() {
           for (int j = 0; j < n; ++j) covariance(i, j) = within(block, i, j, moments(i, j));
         const double typical = covariance.diagonal().mean();
         if (!(typical > 0) || !std::isfinite(typical)) continue;
-        // The covariance is shrunk towards its diagonal: `degrees` correlated points are few for n (n + 1) /
-        // 2 elements.
+        // The covariance is shrunk towards its diagonal, because `degrees` correlated points are few for n (n
+        // + 1) / 2 elements.
         const double trust = degrees / (degrees + 5.0 * n);
         const Eigen::VectorXd diagonal = covariance.diagonal();
         covariance *= trust;
@@ -307,8 +312,8 @@ bool Adaptation::is_fitted(const double* numbers) const {
   return numbers[layout_.fitted() + n * n + n] != 0;
 }
 
-// Fits the distribution that blocks propose from: mean and covariance of the points of all the group's
-// chains.
+// Fits the distribution from which blocks propose: mean and covariance of the points of all chains of the
+// group.
 void Adaptation::fit(int group, double degrees) {
   const int n = layout_.dim_unconstrained;
   double* numbers = adapted_.data() + group * layout_.size();

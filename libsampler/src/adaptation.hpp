@@ -1,5 +1,5 @@
-// Adaptation during warm-up: scales and shapes of the increments change at the ends of windows of fixed
-// absolute steps. Statistics are pooled over the chains of a group in a fixed order.
+// Adaptation during warm-up: scales and shapes of the increments change at the ends of windows, which are at
+// fixed absolute steps. Statistics are pooled over the chains of a group in a fixed order.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ std::vector<std::int64_t> window_ends(std::int64_t warmup);
 
 class Adaptation final : public WarmUp {
  public:
-  /// `num_rows` determines the initial scale: posteriors have a width of about 1/sqrt(rows).
+  /// `num_rows` determines the initial scale: posteriors have a width of about 1/sqrt(num_rows).
   Adaptation(const ProposalBlocks& blocks, double target_acceptance, const std::vector<ChainPlan>& plans,
              int dim_unconstrained, std::int64_t warmup, std::size_t num_rows);
 
@@ -34,11 +34,11 @@ class Adaptation final : public WarmUp {
   void end_window(std::int64_t end, const WindowCounts& counts) override {
     end_window(end, counts.accepted, counts.proposed);
   }
-  /// Ends the window at step `end`. The acceptance counts are those of this window, num_chains x num_blocks.
+  /// Ends the window at step `end`. The acceptance counts [num_chains x num_blocks] are those of this window.
   void end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                   std::span<const std::uint64_t> proposed);
 
-  /// From 80 % of the warm-up to now.
+  /// Change of the log scales from 80 % of the warm-up to now, per block.
   std::vector<double> drift() const override;
   std::vector<double> save() const override;
   void restore(std::span<const double> saved) override;
@@ -62,15 +62,17 @@ class Adaptation final : public WarmUp {
   int num_groups_ = 1;
   std::int64_t warmup_ = 0, fit_at_ = 0, forgotten_at_ = 0;
   std::size_t num_cross_ = 0;  ///< number of second moments of each group
-  /// Index among them of the first moment of the fitted covariance; its lower triangle is filled.
+  /// Index among a group's second moments of the first one of the fitted covariance; the lower triangle is
+  /// filled.
   std::size_t fitted_moments_ = 0;
-  int fitted_factor_ = 0;  ///< offset among the Cholesky factors of that of the fitted covariance
+  int fitted_factor_ = 0;  ///< offset of the fitted covariance's factor among the Cholesky factors
   std::vector<double> adapted_;
-  std::vector<double> late_scales_;  ///< num_groups x num_blocks, at 80 % of the warm-up; NaN before
-  // Moments since they were last reset, of points relative to their chain's first one.
+  std::vector<double> late_scales_;  ///< num_groups x num_blocks log scales at 80 % of the warm-up; NaN
+                                     ///< before
+  // Moments of points relative to their chain's first point, since they were last reset.
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
-  /// num_groups x num_cross_: squares, or products where dense, then those of the fitted covariance
+  /// num_groups x num_cross_: squares, or products for dense shapes, then those of the fitted covariance
   std::vector<double> cross_;
   // Log densities at the first and at the last point of this window; NaN before.
   std::vector<double> window_begin_, window_end_;  ///< [num_chains]

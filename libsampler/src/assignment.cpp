@@ -4,7 +4,7 @@
 
 namespace emomc {
 
-// Adds the rows one by one along shortest augmenting paths; `row_price` and `column_price` are the dual
+// The rows are added one by one along shortest augmenting paths; `row_price` and `column_price` are the dual
 // variables. Index 0 means "none".
 std::vector<int> least_cost_assignment(std::span<const double> cost, int K) {
   const auto n = static_cast<std::size_t>(K);

@@ -53,7 +53,8 @@ std::vector<double> PartitionSearch::losses() const {
   std::vector<double> losses(size_.candidates, 0.0);
   if (num_rows_ < 2) return losses;
   for (std::size_t c = 0; c < size_.candidates; ++c) {
-    // Twice the numbers of pairs i < j: together in the candidate, in truth, and in both.
+    // The next numbers are twice the numbers of pairs i < j that are together in the candidate, in truth, and
+    // in both.
     double in_candidate = -rows, in_truth = 0, in_both = 0;
     for (std::size_t g = 0; g < K; ++g)
       in_candidate += std::pow(static_cast<double>(group_sizes_[c * K + g]), 2);

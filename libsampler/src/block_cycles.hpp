@@ -19,8 +19,8 @@ struct BlockCycles {
       : is_whole(num_blocks == 1),
         rows_like_it(likelihood.cost_of_row / 216.0 * (likelihood.real == "float" ? 1 : 2)) {}
 
-  // Each segment is summed by one warp. All warps share the segments, but in the form of lines one warp sums
-  // those of a line.
+  // Returns the cycles for the sums of segments. Each segment is summed by one warp. All warps share the
+  // segments, except in the form `lines`, in which one warp sums the segments of a line.
   static double segments_of(int count) { return count > 1 ? 350.0 * count : 0; }
 
   double ahead(int rows, int segments) const {

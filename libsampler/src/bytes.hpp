@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "chain files are littl
 
 /// CRC-32C (Castagnoli), as in iSCSI and ext4.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc = 0);
-/// The same without the processor's CRC instruction.
+/// Computes crc32c without the processor's CRC instruction.
 std::uint32_t crc32c_by_tables(std::string_view bytes, std::uint32_t crc = 0);
 
 template <class T>
@@ -46,12 +46,12 @@ void put(std::string& out, const std::vector<T>& values) {
     for (const T& value : values) put(out, value);
 }
 
-/// Thrown by Fields where bytes end early or a length is impossible.
+/// Thrown by Fields if the bytes end early or a length is impossible.
 struct DamagedBytes : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads fields from the front of `bytes`, which must outlive it.
+/// Reads fields from the front of `bytes`, which must outlive the object.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}

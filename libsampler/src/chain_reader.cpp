@@ -59,7 +59,7 @@ void read_acceptance(std::string_view payload, ChainDraws& chain) {
   }
 }
 
-// What came before the block was warm-up.
+// Reads a record that declares everything before its block as warm-up.
 void read_longer_warmup(std::string_view payload, ChainDraws& chain) {
   Fields fields(payload);
   while (fields.left()) {
@@ -161,7 +161,7 @@ void require_committed(const ChainDraws& chain, std::size_t size, std::int64_t c
                        std::to_string(chain.num_draws) + " draws that are there, remove the checkpoint)");
 }
 
-// After a power failure, a file may have anything after its committed bytes.
+// Parses all blocks. After a power failure, a file may have any content after its committed bytes.
 ChainDraws parse_beyond(std::string_view content, std::size_t committed, const std::string& name) {
   try {
     return parse(content, name);
@@ -173,7 +173,8 @@ ChainDraws parse_beyond(std::string_view content, std::size_t committed, const s
   }
 }
 
-// A copy of a chain file would count as one more independent chain.
+// Throws InputError if a file does not have its chain's name, because a copy of a chain file would count as
+// one more independent chain.
 void require_own_name(const std::filesystem::path& file, std::uint64_t chain_id) {
   const auto expected = chain_file("", chain_id).filename();
   if (file.filename() != expected)
@@ -219,7 +220,7 @@ std::vector<ChainDraws> read_all(const std::filesystem::path& run_directory) {
   return chains;
 }
 
-// What tells apart two chains that cannot be of one run; empty if nothing does.
+// Returns the setting that distinguishes two chains that cannot be of one run; empty if there is none.
 const char* difference_of(const ChainDraws& a, const ChainDraws& b) {
   if (a.header.seed != b.header.seed) return "seed";
   if (!(a.header.layout == b.header.layout)) return "model";

@@ -9,7 +9,7 @@
 namespace emomc {
 namespace {
 
-// Target; RunOptions::segment_steps allows at most 0.05.
+// The target for the length of a segment; RunOptions::segment_steps allows at most 0.05 s.
 constexpr double kSegmentSeconds = 0.03;
 constexpr std::uint64_t kProposalsBeforeNanShare = 1000;
 
@@ -240,7 +240,7 @@ SamplerState ChainRunner::state() const {
   return state;
 }
 
-// Runs at most one segment, at most up to step `end`; `drain` receives finished segments.
+// Runs at most one segment, up to step `end` at most; `drain` receives finished segments.
 void ChainRunner::run_segment(std::int64_t end, std::int64_t origin, std::int64_t every, CopyPoints copy,
                               const SegmentRunner::Drain& drain) {
   const std::int64_t room = record_.slots_per_half * every;
@@ -280,7 +280,8 @@ Continue ChainRunner::report(const SegmentResult& segment) {
     proposed += static_cast<double>(chain_proposed);
     // While the step size is learnt, trajectories run far out of the posterior, where a density may overflow.
     if (trajectories_ && segment.end_step <= warmup_end()) continue;
-    // The points of the prior go where a density may overflow, too; they are drawn anew at each exchange.
+    // Chains that sample the prior also reach points at which a density may overflow; these points are drawn
+    // anew at each exchange.
     if (exchanges_ && exchanges_->beta_of(c) == 0) continue;
     if (chain_proposed >= kProposalsBeforeNanShare &&
         static_cast<double>(segment.faults[c]) > options_.max_nan_share * static_cast<double>(chain_proposed))
@@ -310,7 +311,7 @@ void ChainRunner::hand_over(const SegmentResult& segment, bool warmup, std::int6
   }
 }
 
-// Returns false where the handler stopped the run.
+// Returns false if the handler stopped the run.
 bool ChainRunner::run_warmup() {
   std::int64_t begin = warmup_begin_;
   for (const std::int64_t length : windows_) {
@@ -321,7 +322,7 @@ bool ChainRunner::run_warmup() {
   return true;
 }
 
-// Runs what is left of the window from `begin` to `end`.
+// Runs the rest of the window from `begin` to `end`.
 bool ChainRunner::run_window(std::int64_t begin, std::int64_t end) {
   const std::int64_t stride = adaptation_->stride(begin - warmup_begin_, end - warmup_begin_);
   const std::int64_t every = options_.keep_warmup ? 1 : stride;

@@ -1,4 +1,4 @@
-// The part of a run that tempering adds: exchanges of points between segments, and draws of many rungs.
+// The part of ChainRunner for tempering: exchanges of points between segments, and draws of many rungs.
 #include <algorithm>
 #include <cmath>
 
@@ -24,14 +24,14 @@ void ChainRunner::set_points(const std::vector<double>& u) {
 }
 
 bool ChainRunner::draw_from_prior(std::size_t chain, std::span<double> u) const {
-  // Starting points have small numbers of attempts.
+  // The attempts of starting points have small numbers, which must not be used again.
   constexpr std::uint64_t kAttemptsOfExchanges = std::uint64_t{1} << 48;
   try {
     const auto id = static_cast<std::uint32_t>(plans_[chain].id);
     const std::uint64_t attempt = kAttemptsOfExchanges + static_cast<std::uint64_t>(step_);
     target_.unconstrain(target_.draw_from_prior(options_.seed, id, attempt), u);
     target_.draw_lengths(options_.seed, id, attempt, u);
-  } catch (const InputError&) {  // rounding has led to the edge of the support
+  } catch (const InputError&) {  // rounding has moved the point to the edge of the support
     return false;
   }
   return std::all_of(u.begin(), u.end(), [](double x) { return std::isfinite(x); });
@@ -53,8 +53,8 @@ void ChainRunner::begin_anew(std::vector<double>& u) const {
   }
 }
 
-// Everything is uploaded at each exchange, whether points have moved or not, so that the bits depend on the
-// step alone.
+// Everything is uploaded at each exchange, even if no points have moved, so that the bits depend on the step
+// alone.
 void ChainRunner::exchange() {
   const auto dim_u = static_cast<std::size_t>(target_.dim_unconstrained());
   const auto& current = ensemble_->view().current;

@@ -36,7 +36,8 @@ std::vector<std::size_t> ChainShare::counts(std::size_t per_chain) const {
 SegmentResult ChainShare::all(const SegmentResult& mine, Widths widths) {
   SegmentResult all = mine;
   if (runs_all()) {
-    // Times differ between ranks, and the number of steps of a segment depends on them.
+    // Times differ between ranks, and the number of steps of a segment depends on them, so rank 0's time is
+    // used.
     all.seconds = from_first(ranks_, mine.seconds);
     return all;
   }
@@ -53,7 +54,7 @@ SegmentResult ChainShare::all(const SegmentResult& mine, Widths widths) {
   if (all.statistics) add(all.statistics, kept, 1, statistics_);
   if (all.totals) add(all.totals, 1, 1, totals_);
 
-  // One gather of everything, of which each rank's part ends with its time.
+  // A single gather transfers everything; each rank's part ends with its time.
   std::vector<std::size_t> bytes;
   std::size_t total = 0;
   for (int r = 0; r < ranks_.size(); ++r) {

@@ -1,4 +1,4 @@
-// The chains that this rank runs, among those of a run whose chains are spread over ranks.
+// The part of a run's chains that this rank runs, if chains are spread over ranks.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace emomc {
 
-/// Every rank knows the points and counts of all chains where the host needs them, and decides the same from
-/// them: adaptation, exchanges and errors are functions of what was gathered. Each rank runs a contiguous
-/// range of chains. Where chains move by the state of others (`all_evolve`), each rank runs the moves of all
-/// chains and evaluates the likelihood of its own range, which is gathered after each evaluation. Where the
+/// Every rank has the points and counts of all chains when the host needs them, and therefore makes the same
+/// decisions: adaptation, exchanges and errors are functions of gathered data. Each rank runs a contiguous
+/// range of chains. If chains move by the state of others (`all_evolve`), each rank runs the moves of all
+/// chains and evaluates the likelihood of its own range, which is gathered after each evaluation. If the
 /// engine divides rows among the ranks (`have_rows`), each rank runs all chains and nothing is gathered here.
 class ChainShare {
  public:
-  /// Throws InputError where there are fewer chains than ranks.
+  /// Throws InputError if there are fewer chains than ranks.
   ChainShare(Communicator& ranks, std::size_t num_chains, bool all_evolve, bool have_rows);
 
   Communicator& ranks() const { return ranks_; }
@@ -28,7 +28,8 @@ class ChainShare {
   /// The plans of the chains that this rank runs.
   std::vector<ChainPlan> mine(const std::vector<ChainPlan>& all) const;
 
-  /// The part of `all`, which has `per_chain` values for each chain, of the chains that this rank runs.
+  /// Returns the part of `all`, which has `per_chain` values for each chain, that belongs to the chains that
+  /// this rank runs.
   template <class T>
   std::vector<T> mine(const std::vector<T>& all, std::size_t per_chain) const {
     const RankRange range = runs_all() ? RankRange{0, num_chains_} : range_;
@@ -36,35 +37,36 @@ class ChainShare {
         std::span<const T>(all).subspan(range.first * per_chain, range.size() * per_chain);
     return std::vector<T>(part.begin(), part.end());
   }
-  /// The values of all chains; `mine` are those of the chains that this rank runs. Collective.
+  /// Returns the values of all chains; `mine` are those of the chains that this rank runs. Collective.
   template <class T>
   std::vector<T> all(std::vector<T> mine, std::size_t per_chain) const {
     if (runs_all()) return mine;
     return all_gather<T>(ranks_, mine, counts(per_chain));
   }
-  /// Time of this rank in gathers of segments, waiting for slower ranks included.
+  /// Returns the time in seconds that this rank has spent in gathers of segments, including the wait for
+  /// slower ranks.
   double seconds() const { return seconds_; }
-  /// Numbers of a chain.
+  /// Numbers of values per chain.
   struct Widths {
     std::size_t dim_u = 0, dim = 0, num_blocks = 0;
   };
-  /// The result of all chains for that of the chains that this rank runs, valid until the next call.
-  /// Collective.
+  /// Returns the segment's result for all chains; `mine` is that of the chains that this rank runs. The
+  /// result is valid until the next call. Collective.
   SegmentResult all(const SegmentResult& mine, Widths widths);
 
-  /// [size()] Number of values of each rank, where a chain has `per_chain`.
+  /// Returns the number of values of each rank [size()] if a chain has `per_chain` values.
   std::vector<std::size_t> counts(std::size_t per_chain) const;
 
  private:
   bool runs_all() const { return ranks_.size() == 1 || all_evolve_; }
   RankRange range_of(int rank) const { return range_of_rank(num_chains_, rank, ranks_.size()); }
-  // rows x chains x width values, of own chains and of all.
+  // An array of rows x chains x width values, for the rank's own chains and for all chains.
   struct Field {
     const std::byte* mine;
     std::byte* all;
     std::size_t rows, chain_bytes;
   };
-  // Adds a field, and lets `values` point to those of all chains.
+  // Adds a field, and sets `values` to the array for all chains.
   template <class T>
   void add(const T*& values, std::size_t rows, std::size_t width, std::vector<T>& to);
 

@@ -6,7 +6,7 @@
 namespace emomc {
 namespace {
 
-// Size of each chain's buffer; larger buffers are not written faster.
+// The size of each chain's buffer; larger buffers are not written faster.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 }  // namespace
@@ -28,7 +28,7 @@ struct ChainWriter::Impl {
       out.write_all(block);
     } catch (...) {
       failed = true;
-      // A partial block at the end is not damage, but it is removed where that is possible.
+      // A partial block at the end is not damage, but it is removed if possible.
       try {
         out.truncate(good);
       } catch (const MachineError&) {
@@ -42,7 +42,7 @@ struct ChainWriter::Impl {
     payload.clear();
   }
   void flush() {
-    // A draw that a reader sees has its statistics.
+    // Statistics are written first, so that every draw that a reader sees has its statistics.
     write_block(kStatisticsBlock, statistics, statistics_records, num_statistics);
     write_block(kDrawBlock, draws, draw_records, num_draws);
     write_block(kAcceptanceBlock, acceptance, acceptance_records, num_acceptance);
@@ -125,7 +125,7 @@ void ChainWriter::flush() { impl_->flush(); }
 
 std::int64_t ChainWriter::commit() {
   impl_->flush();
-  // In case of an exception: after a failed fsync the content of the disk is unknown.
+  // `failed` is set in case of an exception: after a failed fsync the content of the disk is unknown.
   impl_->failed = true;
   impl_->out.sync();
   impl_->out.require_in_place();

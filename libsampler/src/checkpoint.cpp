@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::string_view kMagic = "EMOMCCK3", kMagicOfRungs = "EMOMCCK4";
 constexpr std::array<std::string_view, 2> kEarlierMagic = {"EMOMCCK1", "EMOMCCK2"};
-// Magic, length and CRC-32C of the body.
+// The prefix has magic, length and CRC-32C of the body.
 constexpr std::size_t kPrefixBytes = kMagic.size() + 8 + 4;
 
-// The list of fields for both writing and reading: `field` is called with each.
+// Calls `field` with each field of the state; this one list is used for both writing and reading.
 template <class State, class Field>
 void state_fields(State& s, const Field& field) {
   for (auto* steps : {&s.step, &s.warmup_begin, &s.warmup}) field(*steps);

@@ -10,10 +10,10 @@
 namespace emomc::matching {
 namespace {
 
-constexpr std::size_t kMostDraws = 8000;  // equidistant
-constexpr double kApart = 1;              // sds of the difference
+constexpr std::size_t kMostDraws = 8000;  // draws are equidistant
+constexpr double kApart = 1;              // in sds of the difference
 
-// "means[2,1]" -> "means[k,1]"
+// Returns the name of a key: "means[k,1]" for "means[2,1]".
 std::string name_of_key(const std::string& name) {
   const auto open = name.find('[');
   if (open == std::string::npos) return name;
@@ -31,7 +31,7 @@ class Numbering {
   // Sorts the numbers by the mean of a key; `least` becomes the smallest distance between successive numbers.
   std::vector<int> order_by(const std::vector<std::size_t>& key, bool decreasing, double& least) const {
     const std::size_t K = key.size();
-    std::vector<std::vector<double>> values(K);  // of finite draws
+    std::vector<std::vector<double>> values(K);  // values of finite draws
     std::vector<double> means(K, 0.0), draw(K);
     for (std::size_t i = 0; i < count_; ++i) {
       const std::size_t at = i * all_ / count_;
@@ -60,7 +60,7 @@ class Numbering {
   }
 
  private:
-  // Absolute mean of b - a in units of its sd.
+  // Returns the absolute mean of b - a in units of its sd.
   static double distance(const std::vector<double>& a, const std::vector<double>& b) {
     const auto count = static_cast<double>(a.size());
     double mean = 0, largest = 0, square = 0;

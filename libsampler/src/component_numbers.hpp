@@ -1,4 +1,4 @@
-// Chooses which of the matched components is number 0, 1, ...
+// Chooses the number 0, 1, ... of each matched component.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace emomc::matching {
 
 struct ComponentNumbers {
   std::vector<int> order;  // [K], the number in the relabelling that becomes number k
-  // the quantity that increases with k, or decreases where it is a weight: "means[k,0]"
+  // the quantity that increases with k, or decreases if it is a weight: "means[k,0]"
   std::string key;
 };
 
 // Orders components by the first of the columns' means, scales and weights for which the means over draws of
 // successive numbers differ by at least one sd of their difference, so that other draws of the posterior get
-// the same numbers. Where there is none, the quantity that comes closest is used.
+// the same numbers. If there is no such quantity, the one that comes closest is used.
 ComponentNumbers number_matched(const DrawSet& set, const MixtureNames& names,
                                 const Relabelling& relabelling);
 

@@ -7,8 +7,8 @@
 namespace emomc::matching {
 namespace {
 
-constexpr double kLeastWeight = 1e-12;    // makes the moments of empty components exist
-constexpr std::size_t kMostDraws = 1000;  // from which the largest sds are estimated
+constexpr double kLeastWeight = 1e-12;    // ensures that the moments of empty components exist
+constexpr std::size_t kMostDraws = 1000;  // number of draws from which the largest sds are estimated
 
 }  // namespace
 
@@ -142,7 +142,7 @@ void find_costs(const Draw& draw, const Reference& reference, Costs& costs) {
 
 void match(const Costs& costs, int* permutation) {
   const auto K = static_cast<int>(costs.rows());
-  // Where the cheapest numbers of all components differ, they are the optimal assignment.
+  // If the cheapest numbers of all components differ, they are the optimal assignment.
   std::fill_n(permutation, K, -1);
   bool is_done = true;
   for (int j = 0; j < K && is_done; ++j) {

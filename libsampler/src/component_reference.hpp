@@ -1,4 +1,4 @@
-// The two things that match_components alternates between: a reference, one weighted Gaussian for each
+// The two objects between which match_components alternates: a reference, one weighted Gaussian for each
 // number, and the components of each draw that are matched to it.
 #pragma once
 
@@ -16,12 +16,12 @@ struct Draw {
   bool is_finite = true;
 };
 
-// Powers of two [d] that scale the columns so that their largest sd is between 1 and 2. Squares then neither
-// overflow nor underflow, whatever the data's units, and the scaling of means and sds is exact.
+// Returns powers of two [d] that scale the columns so that their largest sd is between 1 and 2. Squares then
+// neither overflow nor underflow, whatever the data's units, and the scaling of means and sds is exact.
 Eigen::VectorXd column_factors(const MixtureReader& reader, int num_columns);
 
-// `count` equidistant draws, with columns multiplied by `factors`. They are kept in memory where `is_kept` is
-// set, and otherwise read on each access.
+// A set of `count` equidistant draws, with columns multiplied by `factors`. The draws are stored in memory if
+// `is_kept` is set, and otherwise read at each access.
 class Sample {
  public:
   Sample(const MixtureReader& reader, int num_components, const Eigen::VectorXd& factors, std::size_t count,
@@ -44,11 +44,11 @@ class Sample {
   std::vector<Draw> kept_;
 };
 
-// The reference: weighted Gaussians, in the form that costs are computed from.
+// The reference: weighted Gaussians, in the form from which costs are computed.
 struct Reference {
   Eigen::VectorXd offsets;                 // [K], -log W + log|V| / 2
-  Eigen::MatrixXd means, precisions;       // d x K; 1 / V of diagonal V
-  std::vector<Eigen::MatrixXd> precision;  // V^-1 of full V
+  Eigen::MatrixXd means, precisions;       // d x K; precisions: 1 / V for diagonal V
+  std::vector<Eigen::MatrixXd> precision;  // V^-1 for full V
   // Sum of W (-log W + log|V| / 2): the loss of the draws from which the reference was computed, up to a
   // constant.
   double objective = std::numeric_limits<double>::infinity();
@@ -61,7 +61,7 @@ class Sums {
   // `permutation` [K] is the component of each number; `shift` is d x K and close to the means.
   void add(const Draw& draw, const int* permutation, const Eigen::MatrixXd& shift);
   void add(const Sums& other);
-  // The reference of these sums; its objective is infinite where it does not exist.
+  // Computes the reference of these sums; its objective is infinite if the reference does not exist.
   Reference reference(const Eigen::MatrixXd& shift) const;
 
  private:
@@ -71,9 +71,9 @@ class Sums {
 };
 
 using Costs = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-// Cost of each component (row) as each number (column).
+// Computes the cost of each component (row) as each number (column).
 void find_costs(const Draw& draw, const Reference& reference, Costs& costs);
-// The component of each number with the least total cost.
+// Finds the component of each number in the assignment with the least total cost.
 void match(const Costs& costs, int* permutation);
 
 }  // namespace emomc::matching

@@ -59,8 +59,8 @@ FailedQuantities failures(const DrawDiagnostics& run, Selected selected) {
   return found;
 }
 
-// Derived from the ESS where only the ESS is too small; at least twice the draws where chains differ or have
-// a trend.
+// Returns the factor by which the number of draws must grow. It is derived from the ESS if only the ESS is
+// too small, and is at least 2 if chains differ or have a trend.
 double growth_of(const DrawDiagnostics& run, const ConvergenceVerdict& verdict) {
   constexpr double kDifferent = 2, kMargin = 1.1, kFewDraws = 10;
   if (verdict.converged()) return 1;
@@ -75,15 +75,15 @@ double growth_of(const DrawDiagnostics& run, const ConvergenceVerdict& verdict) 
   return growth;
 }
 
-// The checks are: chains that differ, a trend, and an ESS that is too small.
+// There are three checks: chains that differ, a trend, and an ESS that is too small.
 constexpr double kChecks = 3;
 
 double level_of(const DrawDiagnostics& run) {
   return run.bounds.false_alarms / kChecks / static_cast<double>(std::max<std::size_t>(run.num_judged, 1));
 }
 
-// Draws of an angle that lie on both sides of pi would have a mean and an sd without meaning. Each becomes
-// the equal angle within pi of the mean direction of all draws.
+// Replaces draws of an angle by the equal angles within pi of the mean direction of all draws. If draws lie
+// on both sides of pi, their mean and sd would otherwise have no meaning.
 void turn_to_mean_directions(DrawSet& draws) {
   const std::size_t total = draws.num_chains() * draws.num_draws;
   std::size_t q = draws.num_log_densities;
@@ -136,7 +136,7 @@ bool DrawDiagnostics::has_trend(std::size_t q) const { return tests[q].p_trend <
 
 bool DrawDiagnostics::has_low_ess(std::size_t q) const {
   if (least_ess_of(summaries[q]) >= least_ess()) return false;
-  // Where there are fewer draws than the target, no test is needed.
+  // If there are fewer draws than the target, no test is needed.
   const auto size = static_cast<double>(draws.num_chains() * draws.num_draws);
   return size < least_ess() || !(summaries[q].ess_bulk > 0) || tests[q].p_ess < level_of(*this);
 }

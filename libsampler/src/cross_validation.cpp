@@ -22,8 +22,8 @@ struct GeneralizedPareto {
   double k, sigma;
 };
 
-// Fits exceedances in increasing order by the method of Zhang and Stephens (2009), with the weak prior on k
-// of loo.
+// Fits exceedances in increasing order by the method of Zhang and Stephens (2009), with loo's weak prior on
+// k.
 GeneralizedPareto fit(const std::vector<double>& x) {
   constexpr double kPrior = 3, kPriorWeight = 10, kPriorShape = 0.5;
   constexpr int kLeastGrid = 30;

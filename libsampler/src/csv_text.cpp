@@ -23,7 +23,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// std::from_chars leaves the value unchanged where it is out of range; strtod gives infinity or zero.
+// Parses a number that is out of range: strtod returns infinity or zero, whereas std::from_chars leaves the
+// value unchanged.
 double value_out_of_range(const CsvLines& lines, std::string_view field) {
   const std::string text(field);
   char* end = nullptr;
@@ -44,7 +45,7 @@ void CsvLines::refuse(const std::string& what) const {
   throw InputError(file_.string() + ":" + std::to_string(number_) + ": " + what);
 }
 
-// Reads at most one buffer more of a line than kLongestLine.
+// Reads a line, but at most one buffer more than kLongestLine.
 bool CsvLines::read_line() {
   line_.clear();
   std::array<char, 1 << 16> part{};
@@ -52,7 +53,7 @@ bool CsvLines::read_line() {
     stream_.getline(part.data(), part.size());
     const auto count = static_cast<std::size_t>(stream_.gcount());
     if (stream_.bad() || (count == 0 && stream_.eof())) return !line_.empty();
-    // There is no line break in this part; the line continues.
+    // No line break was found in this part, so the line continues.
     const bool full = stream_.fail();
     line_.append(part.data(), count - (full || stream_.eof() ? 0 : 1));
     if (!full) return true;

@@ -38,12 +38,12 @@ double ess_at_most(const DrawMatrix& draws, double bound) {
       transformed(draws, [=](double x) { return (is_largest ? x < bound : x <= bound) ? 1.0 : 0.0; })));
 }
 
-// The larger (smaller) of two numbers, of which one may be NaN.
+// The larger (smaller) of two numbers; if one is NaN, the other.
 double larger(double a, double b) { return std::isnan(a) || b > a ? b : a; }
 double smaller(double a, double b) { return std::isnan(a) || b < a ? b : a; }
 
-// The larger of the R-hat of the normal scores and that of the folded normal scores, from split chains and
-// their order.
+// Returns the larger of the R-hat of the normal scores and that of the folded normal scores. `halves` are
+// split chains and `sorted` their sorted draws.
 double rhat_of(const DrawMatrix& halves, const SortedDraws& sorted, double median) {
   if (!is_degenerate(halves) && all_chains_constant(halves)) return std::numeric_limits<double>::infinity();
   return larger(basic_rhat(rank_normalized(halves, sorted)),
@@ -168,7 +168,7 @@ QuantitySummary summarize(DrawsView draws) {
     return s;
   const DrawMatrix halves = split_chains(matrix);
   const SortedDraws sorted_halves = sorted_draws(halves);
-  // Without the middle draw of an odd number, split chains are not complete.
+  // Split chains lack the middle draw of an odd number of draws; the quantiles then need all draws.
   const bool is_complete = halves.values.size() == matrix.values.size();
   const std::vector<double> sorted = is_complete ? sorted_halves.values : sorted_values(matrix);
   s.q5 = sorted_quantile(sorted, 0.05);

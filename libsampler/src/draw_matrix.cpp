@@ -11,7 +11,7 @@
 namespace emomc {
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// With this number of independent means their variance is known to about a third.
+// The variance of this number of independent means is known to about a third.
 constexpr std::size_t kManyChains = 16;
 }  // namespace
 
@@ -85,7 +85,7 @@ SortedDraws folded(const SortedDraws& sorted, double centre) {
   const auto n = sorted.values.size();
   result.values.reserve(n);
   result.places.reserve(n);
-  // Distances increase on both sides of the centre.
+  // Distances increase on both sides of the centre, so both sides are merged.
   auto above = static_cast<std::size_t>(std::lower_bound(sorted.values.begin(), sorted.values.end(), centre) -
                                         sorted.values.begin());
   std::size_t below = above;
@@ -151,7 +151,7 @@ double mean_of(const double* x, std::size_t n) {
 }
 
 double variance_of(const double* x, std::size_t n) {
-  // Avoids rounding errors.
+  // Equal values are treated separately, because rounding errors would give a variance above 0.
   if (std::all_of(x, x + n, [&](double value) { return value == *x; })) return 0;
   const double mean = mean_of(x, n);
   double sum = 0;
@@ -164,7 +164,7 @@ double variance_of(const std::vector<double>& x) { return variance_of(x.data(), 
 
 double basic_rhat(const DrawMatrix& draws) {
   if (draws.per_ensemble > 1) {
-    // The draws of an ensemble's chains are contiguous. R-hat is also computed from single chains, since one
+    // The draws of an ensemble's chains are contiguous. R-hat is also computed from single chains, because a
     // chain that has not converged is only a small share of its ensemble.
     DrawMatrix ensembles = draws, alone = draws;
     ensembles.num_draws *= draws.per_ensemble;
@@ -197,7 +197,8 @@ double ess_of_ensembles(const DrawMatrix& draws) {
   return basic_ess(means) * variance_of(draws.values) / variance_of(means.values);
 }
 
-// ESS from the variance of the means of independent groups of chains; `variance` is that of a draw.
+// Estimates the ESS from the variance of the means of independent groups of chains; `variance` is that of a
+// draw.
 double ess_between(const DrawMatrix& draws, double variance) {
   std::vector<double> means;
   const std::size_t size = draws.per_group * draws.num_draws;
@@ -208,8 +209,8 @@ double ess_between(const DrawMatrix& draws, double variance) {
 
 }  // namespace
 
-// Geyer's initial monotone sequence over the combined autocorrelations; follows posterior:::.ess step by
-// step.
+// Computes the ESS by Geyer's initial monotone sequence over the combined autocorrelations; follows
+// posterior:::.ess step by step.
 double basic_ess(const DrawMatrix& draws) {
   if (is_degenerate(draws) || draws.num_draws < 3) return std::numeric_limits<double>::quiet_NaN();
   if (draws.per_ensemble > 1) return ess_of_ensembles(draws);
@@ -239,7 +240,7 @@ double basic_ess(const DrawMatrix& draws) {
   }
   const std::size_t last = t;
   const bool dies_out = even + odd <= 0;
-  if (even > 0) rho[last] = even;  // for antithetic chains
+  if (even > 0) rho[last] = even;  // this term matters for antithetic chains
   for (t = 0; t + 4 <= last;) {
     t += 2;
     if (rho[t] + rho[t + 1] > rho[t - 2] + rho[t - 1]) rho[t] = rho[t + 1] = (rho[t - 2] + rho[t - 1]) / 2;
@@ -247,7 +248,7 @@ double basic_ess(const DrawMatrix& draws) {
   const double size = num_chains * static_cast<double>(n);
   double tau = -1 + rho[last];
   for (std::size_t i = 0; i < last; ++i) tau += 2 * rho[i];
-  if (last == 0) tau = 2;  // as in posterior, where there are no lags to add
+  if (last == 0) tau = 2;  // like posterior if there are no lags to add
   const double most = size * std::log10(size);
   const double ess = tau > 0 ? std::min(size / tau, most) : most;
   const auto groups = draws.num_chains / draws.per_group;

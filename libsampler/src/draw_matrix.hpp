@@ -7,13 +7,13 @@
 
 namespace emomc {
 
-/// num_draws x num_chains; the draws of a chain are contiguous.
+/// Draws [num_draws x num_chains]; the draws of a chain are contiguous.
 struct DrawMatrix {
   std::size_t num_draws = 0, num_chains = 0;
   std::vector<double> values;
   std::size_t per_ensemble = 1;  ///< number of neighbouring chains that count as one
-  /// Number of neighbouring chains (or ensembles, where there are any) with dependent means: the halves of
-  /// one chain, the chains of one superchain.
+  /// Number of neighbouring chains (or ensembles, if there are any) with dependent means: the halves of one
+  /// chain, the chains of one superchain.
   std::size_t per_group = 1;
 
   explicit DrawMatrix(DrawsView draws);
@@ -28,7 +28,7 @@ struct DrawMatrix {
 bool equal_to_rounding(const double* x, std::size_t n);
 /// Whether every diagnostic of these draws is NaN: a draw is not finite, or all are equal up to rounding.
 bool is_degenerate(const DrawMatrix& draws);
-/// Whether every chain is constant up to rounding; false where chains have fewer than two draws.
+/// Whether every chain is constant up to rounding; false if chains have fewer than two draws.
 bool all_chains_constant(const DrawMatrix& draws);
 
 /// Splits each ensemble of chains into halves; the middle draw of an odd number is dropped.
@@ -43,8 +43,8 @@ SortedDraws sorted_draws(const DrawMatrix& draws);
 /// Sorts |x - centre| in linear time, from the order of x.
 SortedDraws folded(const SortedDraws& sorted, double centre);
 
-/// Normal scores Phi^-1((r - 3/8) / (S + 1/4)) of the ranks r among all S draws; ties have their average
-/// rank.
+/// Returns the normal scores Phi^-1((r - 3/8) / (S + 1/4)) of the ranks r among all S draws; ties have their
+/// average rank.
 DrawMatrix rank_normalized(const DrawMatrix& draws, const SortedDraws& sorted);
 DrawMatrix rank_normalized(const DrawMatrix& draws);
 template <class F>
@@ -56,7 +56,7 @@ DrawMatrix transformed(DrawMatrix draws, F f) {
 /// Quantile of type 7 of sorted values.
 double sorted_quantile(const std::vector<double>& sorted, double probability);
 
-/// R-hat and ESS of the matrix as it is, without splitting or rank normalisation.
+/// R-hat and ESS of the matrix without splitting or rank normalisation.
 double basic_rhat(const DrawMatrix& draws);
 double basic_ess(const DrawMatrix& draws);
 

@@ -9,7 +9,7 @@
 namespace emomc {
 namespace {
 
-// The indices in "1,2" or "1.2"; empty where the text is not a list of numbers.
+// Returns the indices in "1,2" or "1.2"; empty if the text is not a list of numbers.
 std::optional<std::vector<int>> read_indices(std::string_view text, char separator) {
   std::vector<int> indices;
   while (true) {
@@ -72,7 +72,8 @@ DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& so
   }
   if (set.num_draws == 0 && phase == Phase::sampling)
     throw InputError(source + ": there are no draws after warm-up yet");
-  // A damaged header of a few bytes can declare millions of names, so they are not created without draws.
+  // A damaged header of a few bytes can declare millions of names, so names are not created if there are no
+  // draws.
   if (set.num_draws == 0) {
     set.names.resize(set.num_log_densities);
     set.layout = {};
@@ -139,7 +140,8 @@ QuantityArray array_of(const ParameterBlock& block, std::size_t begin) {
   return array;
 }
 
-// Empty where the names are not a complete array with indices from 0 or from 1.
+// Returns the array of a block of names; empty if the names are not a complete array with indices from 0 or
+// from 1.
 std::optional<QuantityArray> array_of(const NameBlock& block) {
   QuantityArray array{block.name, {}, {}, -1, {}};
   const std::size_t axes = block.indices[0].size();

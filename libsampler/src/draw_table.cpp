@@ -11,13 +11,13 @@ namespace emomc {
 namespace {
 
 constexpr std::array kLogDensities = {"log_density", "log_likelihood", "log_prior", "lp__", "lp"};
-constexpr std::size_t kLabels = 2;  // the columns chain and draw
+constexpr std::size_t kLabels = 2;  // number of the columns chain and draw
 
 bool begins_draw_table(std::string_view header) {
   return header.starts_with("chain,draw,") || header.starts_with("\"chain\",\"draw\",");
 }
 
-// Rows of one chain, in the order of the file.
+// The rows of one chain, in the order of the file.
 struct TableChain {
   std::vector<double> values;  ///< rows x quantities
   double last_draw = -1;

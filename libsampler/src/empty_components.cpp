@@ -12,15 +12,16 @@ namespace emomc {
 namespace {
 
 constexpr int kTries = 20, kSimulated = 200;
-// Occupancies below this bound are not told from 0: densities of rows are rounded.
+// Occupancies below this bound are not distinguished from 0, because densities of rows are rounded.
 constexpr double kNoRows = 1e-8;
-// Chains have the numbers below this one; draws from the prior for empty components have those from it on.
+// Number of the first random stream for draws of empty components from the prior; chains have the numbers
+// below.
 constexpr std::uint32_t kFirstDraw = (1u << 31) + 1024;
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 
-// The components of `fewer`, which has m of them, followed by those of `drawn` from component m on; the total
-// weight of the latter is `weight_of_empty`. What is common to all components is that of `fewer`.
+// Returns the components of `fewer`, which has m of them, followed by those of `drawn` from component m on;
+// the total weight of the latter is `weight_of_empty`. Parameters that components share are those of `fewer`.
 std::vector<double> combined(const ParameterLayout& layout, int K, int m, std::span<const double> fewer,
                              std::span<const double> drawn, double weight_of_empty) {
   std::vector<double> theta;
@@ -158,9 +159,10 @@ double EmptyMode::total_weight(std::span<const double> theta, std::vector<std::s
   return total;
 }
 
-// The expected number of rows of these components, in units of what their weights say. A row that has density
-// f with them and g without them, the other weights being divided by their sum 1 - w, belongs to them with
-// probability 1 - (1 - w) g / f.
+// Returns the expected number of rows of these components, divided by the number that their weights imply.
+// Let f be the density of a row, g its density without these components, and w their total weight, where the
+// other weights in g are divided by 1 - w. The row belongs to these components with probability 1 - (1 - w) g
+// / f.
 double EmptyMode::occupancy(std::span<const double> theta) {
   const double w = total_weight(theta, smallest_);
   copy_.assign(theta.begin(), theta.end());

@@ -6,7 +6,7 @@
 namespace emomc {
 namespace {
 
-// Rounds up to 128 bytes, so that each chain starts at a multiple of that.
+// Rounds up to a multiple of 128 bytes, so that each chain starts at such a multiple.
 int padded(int width) { return (std::max(width, 1) + 15) / 16 * 16; }
 
 template <class T>
@@ -77,7 +77,7 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   num_accepted_ = {device, chains * num_blocks};
   num_proposed_ = {device, chains * num_blocks};
   num_faults_ = {device, chains};
-  // Keeps no draws.
+  // The initial plan keeps no draws.
   record_plan_ = uploaded(device, std::vector<device::RecordPlan>{{0, 1, 0, 0}});
   std::vector<device::u32> ids;
   std::vector<double> betas;
@@ -147,8 +147,8 @@ void Ensemble::upload_tables(std::span<const Target> targets) {
   view_.num_tables = static_cast<int>(targets.size());
 }
 
-// Only on a GPU; the caches of a CPU hold the Cholesky factor anyway. Where the buffer for one step would be
-// too large, each move draws its own numbers.
+// Innovations are drawn ahead on a GPU only; the caches of a CPU hold the Cholesky factor anyway. If the
+// buffer for one step would be too large, each move draws its own numbers.
 void Ensemble::plan_drawn_ahead(const ProposalBlocks& blocks) {
   constexpr std::size_t kWanted = std::size_t{64} << 20, kMost = std::size_t{1} << 30;
   constexpr int kMostSlots = 16;

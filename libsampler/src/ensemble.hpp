@@ -14,7 +14,7 @@
 
 namespace emomc {
 
-/// The target of a group; `targets` has one element for all groups or one for each.
+/// Returns the target of a group; `targets` has one element for all groups or one for each.
 inline const Target& target_of(std::span<const Target> targets, int group) {
   return targets.size() == 1 ? targets[0] : targets[static_cast<std::size_t>(group)];
 }
@@ -24,10 +24,10 @@ inline const Target& target_of(std::span<const Target> targets, int group) {
 struct RecordLayout {
   std::int64_t slots_per_half = 1;
 };
-/// As many slots as fit into 32 MB for each buffer, at most 4,096.
+/// Returns as many slots as fit into 32 MB for each buffer, at most 4,096.
 RecordLayout plan_record(const Target& target, std::size_t num_chains);
 
-/// 1 + the largest group.
+/// Returns 1 + the largest group number.
 std::size_t num_groups(const std::vector<ChainPlan>& plans);
 
 class Ensemble {
@@ -37,7 +37,7 @@ class Ensemble {
   Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
            const std::vector<ChainPlan>& plans, std::size_t num_groups, std::uint64_t seed,
            RecordLayout record, RankRange evaluated);
-  /// All of them are.
+  /// Makes an ensemble in which the likelihood of all chains is evaluated here.
   Ensemble(Device& device, std::span<const Target> targets, const ProposalBlocks& blocks,
            const std::vector<ChainPlan>& plans, std::uint64_t seed, RecordLayout record)
       : Ensemble(device, targets, blocks, plans, num_groups(plans), seed, record, {0, plans.size()}) {}
@@ -46,11 +46,11 @@ class Ensemble {
   int num_chains() const { return view_.num_chains; }
   EnsembleView current_view() const { return engine_view(view_.current); }
   EnsembleView candidate_view() const { return engine_view(view_.candidate); }
-  /// Component numbers of block b for evaluate_component, [num_chains], in device memory.
+  /// Returns the component numbers of a block for evaluate_component, [num_chains], in device memory.
   const int* components_of(int block) const { return components_.data() + block * view_.num_chains; }
 
-  /// The chains that a block moves and whose likelihood is evaluated here, in device memory: of one half of
-  /// the ensemble, or of all (kAllChains).
+  /// Returns the chains that a block moves and whose likelihood is evaluated here, in device memory. `half`:
+  /// one half of the ensemble, or kAllChains.
   ActiveSet movers(int half) const;
 
   // Transfers of the state from and to the host; all wait.
@@ -69,8 +69,8 @@ class Ensemble {
   std::vector<std::uint64_t> proposed() const { return num_proposed_.download(); }
   std::vector<std::uint64_t> faults() const { return num_faults_.download(); }
 
-  /// Bytes that were allocated for both buffers of kept draws, and for moves that are drawn together for a
-  /// step.
+  /// Bytes of both buffers of kept draws; drawn_ahead_bytes() returns those of innovations that are drawn
+  /// ahead.
   std::size_t record_bytes() const {
     return record_u_.bytes() + record_theta_.bytes() + record_log_prior_.bytes() +
            record_log_likelihood_.bytes();
@@ -78,7 +78,7 @@ class Ensemble {
   std::size_t drawn_ahead_bytes() const { return drawn_.bytes(); }
 
   device::RecordPlan* record_plan() const { return record_plan_.data(); }
-  /// Device addresses of the first slot of a buffer.
+  /// Returns the device addresses of the first slot of a buffer.
   device::Record half(int index) const;
 
  private:
@@ -106,9 +106,9 @@ class Ensemble {
   DeviceArray<device::u32> chain_id_;
   std::vector<int> groups_;  ///< [num_chains], host memory
   DeviceArray<int> group_, components_, half_, members_, first_member_;
-  std::array<DeviceArray<int>, 2> half_chains_;  ///< of evaluated_
+  std::array<DeviceArray<int>, 2> half_chains_;  ///< chains of evaluated_ in each half
   RankRange evaluated_;
-  DeviceArray<int> evaluated_chains_;  ///< of evaluated_; empty where it is all
+  DeviceArray<int> evaluated_chains_;  ///< chains of evaluated_; empty if these are all chains
   DeviceArray<std::uint8_t> first_accepted_;
   DeviceArray<double> first_density_;
   DeviceArray<std::uint64_t> num_accepted_, num_proposed_, num_faults_;

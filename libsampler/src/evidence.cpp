@@ -12,13 +12,13 @@ namespace emomc {
 namespace {
 
 constexpr std::size_t kFewestDraws = 100;
-// Below these, neighbours hardly exchange points, and a mean of weights rests on few draws.
+// Below these bounds, neighbouring rungs hardly exchange points, or a mean of weights rests on few draws.
 constexpr double kLeastSwapRate = 0.1, kFewestEffective = 50;
-// The two estimates are independent of one another only in part; they differ by more where a rule is too
+// The two estimates are only partly independent of each other; they differ by more than this if a rule is too
 // coarse or a rung has not mixed.
 constexpr double kFarApart = 4;
 
-// What the draws of all rungs add up to at each draw, [num_chains x num_draws].
+// The sum of functions of the draws of all rungs, at each draw [num_chains x num_draws].
 class Series {
  public:
   explicit Series(const RungDraws& draws) : draws_(draws), values_(draws.num_chains * draws.num_draws) {}
@@ -33,8 +33,8 @@ class Series {
   DrawsView view(const double* values) const {
     return {values, draws_.num_draws, draws_.num_chains, 1, static_cast<std::ptrdiff_t>(draws_.num_draws)};
   }
-  // Of the mean of the sums. Rungs exchange points, so that their draws are not independent; those of sums
-  // contain what that does.
+  // Returns the standard error of the mean of the sums. Rungs exchange points, so their draws are not
+  // independent; the autocorrelation of the sums includes the effect of this dependence.
   double standard_error() const {
     const double error = mcse_mean(view(values_.data()));
     return std::isfinite(error) ? error : 0;  // all draws are equal
@@ -66,12 +66,12 @@ EvidenceEstimate stepping_stones(const RungDraws& draws) {
   return estimate;
 }
 
-// A rung's mean and variance of the log likelihood.
+// Mean and variance of a rung's log likelihood.
 struct RungMoments {
   double mean = 0, variance = 0;
 };
 
-// What a rule makes of a rung's moments.
+// The weights of a rung's moments in a quadrature rule.
 struct Weights {
   double of_mean = 0, of_variance = 0;
 };
@@ -83,10 +83,11 @@ RungMoments moments_of(std::span<const double> x) {
   return moments;
 }
 
-// The weights of the trapezoidal rule, corrected by the derivatives at the ends of each stretch, which are
-// variances: the integral over a stretch h is h (m_0 + m_1) / 2 - h^2 (v_0 - v_1) / 12, v_0 of the colder
-// end. `error` is what the rule may be wrong by. The mean rises with beta, so that no stretch is further from
-// the trapezium than half of its rise times h; where the correction is larger than that, there is none.
+// Returns the weights of the trapezoidal rule, corrected by the derivatives at the ends of each interval,
+// which are variances: the integral over an interval of length h is h (m_0 + m_1) / 2 - h^2 (v_0 - v_1) / 12,
+// where v_0 belongs to the colder end. `error` is set to the possible error of the rule. The mean rises with
+// beta, so that no interval's integral differs from the trapezium by more than half of the rise times h; if
+// the correction is larger than that, it is omitted.
 std::vector<Weights> weights_of(const std::vector<double>& betas, const std::vector<RungMoments>& moments,
                                 double& error) {
   std::vector<Weights> weights(betas.size());
@@ -98,7 +99,8 @@ std::vector<Weights> weights_of(const std::vector<double>& betas, const std::vec
     const double room = 0.5 * stretch * std::abs(moments[k].mean - moments[k + 1].mean),
                  of_variance = stretch * stretch / 12,
                  correction = of_variance * std::abs(moments[k].variance - moments[k + 1].variance);
-    // The likelihood's variance over the prior may be infinite.
+    // Next to the prior there is no correction, because the likelihood's variance over the prior may be
+    // infinite.
     const bool is_corrected = betas[k + 1] > 0 && correction <= room;
     error += is_corrected ? correction : room;
     if (!is_corrected) continue;

@@ -12,23 +12,24 @@
 namespace emomc {
 namespace {
 
-// The ladder changes after these shares of the warm-up. Scales and shapes have the last third for the powers
-// that remain.
+// The ladder changes after these shares of the warm-up. In the last third, scales and shapes are learnt for
+// the final powers.
 constexpr std::array<double, 6> kLadderShares{0.05, 0.1, 0.2, 1.0 / 3, 0.5, 2.0 / 3};
-// By then the point of most mass has come to the cold rung, and most of the warm-up is left for hot rungs.
+// At this share of the warm-up, the point of most mass has reached the cold rung, and most of the warm-up is
+// left for hot rungs.
 constexpr double kAnewShare = 0.2;
-// Least rejection of a pair that counts, so that powers stay apart where all exchanges are accepted.
+// Lower bound of a pair's rejection, so that powers stay apart if all exchanges are accepted.
 constexpr double kLeastRejection = 1e-3;
-// The exponent 1/5 of interpolation has that of first_betas().
+// The exponent 1/5 of the interpolation is the inverse of the exponent of first_betas().
 constexpr double kPower = 5;
-// No step of a chain reaches it.
+// The random numbers of exchanges have step numbers from this one on, which no step of a chain reaches.
 constexpr std::uint64_t kStepOfExchanges = std::uint64_t{1} << 48;
 constexpr double kMostCount = 1e15;
 
-// What is known of a point: nothing, that it has been at the cold rung, or afterwards at the last one.
+// The path of a point so far: unknown, has been at the cold rung, or has been at the last rung since.
 constexpr double kUnknown = 0, kFromCold = 1, kFromLast = 2;
 
-// An exchange takes one evaluation.
+// The number of evaluations between exchanges; an exchange takes one evaluation.
 constexpr std::int64_t kEvaluationsBetween = 4;
 
 }  // namespace
@@ -107,7 +108,7 @@ std::vector<std::size_t> Exchanges::exchange(std::int64_t step, std::span<const 
   return source;
 }
 
-// At the first exchange after this share of the warm-up.
+// Returns whether `step` is the first exchange after this share of the warm-up.
 bool Exchanges::is_due(double share, std::int64_t step, std::int64_t begin, std::int64_t warmup) const {
   const std::int64_t at = begin + static_cast<std::int64_t>(share * static_cast<double>(warmup));
   return at > begin && step - every_ < at && at <= step;

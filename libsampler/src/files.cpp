@@ -50,7 +50,7 @@ auto retried(Call call) {
   }
 }
 
-// Closes the descriptor on every exit; written files have been synced before.
+// A file descriptor that is closed on every exit; written files have been synced before.
 class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags)
@@ -82,7 +82,7 @@ void sync_parent(const std::filesystem::path& path) {
 }  // namespace
 
 File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
-  // A symbolic link in a run directory from elsewhere must not lead out of it.
+  // A symbolic link that someone has put into a run directory must not lead out of it.
   const int flags = O_WRONLY | O_CLOEXEC |
                     (mode == Mode::create       ? O_NOFOLLOW | O_CREAT | O_TRUNC
                      : mode == Mode::create_new ? O_NOFOLLOW | O_CREAT | O_EXCL

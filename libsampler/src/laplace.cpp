@@ -9,10 +9,12 @@ namespace emomc {
 namespace {
 
 constexpr int kStepSearches = 12, kNewtonSteps = 12, kHalvings = 8;
-// Decrease of the log density that the search for a step length aims at and accepts.
+// Decreases of the log density: the search for a step length aims at kDrop and accepts the range from
+// kLeastDrop to kMostDrop.
 constexpr double kDrop = 0.1, kLeastDrop = 0.02, kMostDrop = 0.5;
-constexpr double kLongest = 3.0;          // length of a Newton step, in conditional sds
-constexpr double kLeastCurvature = 1e-3;  // in units of conditional sds
+constexpr double kLongest = 3.0;  // largest length of a Newton step, in conditional sds
+constexpr double kLeastCurvature =
+    1e-3;  // bound of eigenvalues of the negative Hessian, in units of conditional sds
 
 class Climber {
  public:
@@ -25,7 +27,7 @@ class Climber {
   const std::vector<double>& u() const { return u_; }
   const std::vector<double>& scale() const { return scale_; }
 
-  // Negative second differences in units of scale_; also computes the slope.
+  // Returns negative second differences in units of scale_; also computes the slope.
   Eigen::MatrixXd curvature(Eigen::VectorXd& slope) {
     const auto n = static_cast<Eigen::Index>(u_.size());
     Eigen::VectorXd up(n), down(n);
@@ -85,7 +87,8 @@ class Climber {
     return std::isfinite(value) ? value : here_ - 10;
   }
 
-  // The sd of coordinate i given the others, from a step over which the log density falls by about kDrop.
+  // Computes the sd of coordinate i given the others, from a step over which the log density falls by about
+  // kDrop.
   void find_scale(std::size_t i) {
     double step = 0.03 * std::max(1.0, std::abs(u_[i])), drop = 0;
     std::vector<double> point = u_;

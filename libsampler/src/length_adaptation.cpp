@@ -9,19 +9,20 @@
 namespace emomc {
 namespace {
 
-// Of the paper, section 3.1: Adam (Kingma and Ba 2015) without momentum.
+// The constants of section 3.1 of the paper: Adam (Kingma and Ba 2015) without momentum.
 constexpr double kRate = 0.025, kMemory = 0.95;
-// A trajectory has half of this in the mean, so that chains find the posterior before the length is known.
+// Number of leapfrogs of the first length. Trajectories have half of it on average, which suffices for chains
+// to find the posterior before the length is known.
 constexpr double kFirstLeapfrogs = 10;
-// The weight of a log length in their mean is a power of the number of updates since it was begun.
+// The weight of a log length in the mean is this power of the number of updates since the mean was restarted.
 constexpr double kForgetting = 0.5;
-// Points that the centre remembers of earlier steps, where the chains are few.
+// Weight of earlier points in the centre, as a number of points; it matters if there are few chains.
 constexpr double kRemembered = 16;
-// The root of tan(2 T) = 2 T: the best length where the metric has the covariance of a normal density and the
-// share of it is uniform (tests/libsampler/chees_test.cpp).
+// The root of tan(2 T) = 2 T: the best length if the metric has the covariance of a normal density and the
+// share of the length is uniform (tests/libsampler/chees_test.cpp).
 constexpr double kBestForANormal = 2.2467;
 constexpr double kLeastAcceptance = 1e-3;
-// A mean of fewer updates is not used, but the last length.
+// With fewer updates the last length is used instead of the mean.
 constexpr double kFewestUpdates = 10;
 
 }  // namespace
@@ -60,7 +61,7 @@ void LengthAdaptation::add_point(std::size_t group, std::span<const double> u) {
   count_[group] += 1;
 }
 
-// Without memory the centre of a single chain would be its point.
+// Without memory of earlier points, the centre of a single chain would be its point.
 void LengthAdaptation::move_centre(std::size_t group) {
   const double count = count_[group];
   if (count == 0) return;
@@ -75,7 +76,8 @@ void LengthAdaptation::move_centre(std::size_t group) {
 }
 
 void LengthAdaptation::update(std::size_t group, double slope, double acceptance, double log_step) {
-  // With respect to the logarithm. The scale of the slopes cancels in Adam's step.
+  // The gradient is with respect to the logarithm of the length. The scale of the slopes cancels in Adam's
+  // step.
   const double gradient = slope / acceptance * std::exp(log_length_[group]);
   if (std::isfinite(gradient)) {
     const double t = updates_[group] += 1;

@@ -16,27 +16,27 @@ class LengthAdaptation {
  public:
   LengthAdaptation(const device::AdaptedLayout& layout, std::size_t num_groups);
 
-  /// Puts the length and the centre where the chains read them. `numbers`, here and below: the group's
-  /// adapted numbers.
+  /// Writes the length and the centre to `numbers`, the group's adapted numbers, which the chains read.
   void write(std::size_t group, double* numbers) const;
-  /// The length of some leapfrogs of this step size, until it is learnt; then it is kept within bounds.
+  /// Sets the length to some leapfrogs of this step size until it is learnt; later keeps it within bounds.
   void follow(std::size_t group, double log_step);
-  /// Restarts the mean that the length is fixed at.
+  /// Restarts the mean at which the length will be fixed.
   void begin_mean();
-  /// Adds a chain's point after the step. The centre follows them.
+  /// Adds a chain's point after the step; move_centre() then moves the centre towards the points.
   void add_point(std::size_t group, std::span<const double> u);
   void move_centre(std::size_t group);
-  /// After a step: `slope` is the sum of the chains' length slopes, `acceptance` of their acceptances.
+  /// Updates the length after a step: `slope` is the sum of the chains' length slopes, `acceptance` that of
+  /// their acceptances.
   void update(std::size_t group, double slope, double acceptance, double log_step);
-  /// The metric has changed from sds `before` to `after`, [n] each. The length is in their units: with the
-  /// first metric it begins at what is best for a normal density with these sds; later it is kept for the
-  /// direction that has become widest.
+  /// Adapts the length to a metric that has changed from sds `before` to `after`, [n] each. The length is in
+  /// units of the sds: with the first metric it is set to the best value for a normal density with these sds;
+  /// later it is preserved for the direction that has become widest.
   void change_metric(std::size_t group, std::span<const double> before, std::span<const double> after);
   /// Fixes the length at the mean of its logarithms.
   void finish(std::size_t group, double log_step);
   double log_length(std::size_t group) const { return log_length_[group]; }
 
-  /// Everything that later steps depend on.
+  /// Returns everything on which later steps depend.
   template <class Self>  // const or not
   static auto saved_parts(Self& self) {
     return std::array{&self.log_length_, &self.square_, &self.updates_, &self.mean_,  &self.averaged_,
@@ -48,17 +48,19 @@ class LengthAdaptation {
 
   device::AdaptedLayout layout_;
   std::size_t dim_;
-  std::vector<double> has_metric_;  ///< [num_groups] 1 once a metric has been learnt
-  // [num_groups] each. Adam's mean square of slopes, and the number of its updates; the mean of log lengths,
-  // and the number of those.
+  std::vector<double> has_metric_;  ///< [num_groups] 1 after a metric has been learnt
+  // [num_groups] each. Adam's mean square of slopes and its number of updates; the mean of log lengths and
+  // its number of updates.
   std::vector<double> log_length_, square_, updates_, mean_, averaged_;
-  std::vector<double> centre_;       ///< num_groups x dim: of the chains' points
-  std::vector<double> known_;        ///< [num_groups] 1 once there is a centre
-  std::vector<double> sum_, count_;  ///< num_groups x dim, [num_groups]: of the points after the step
+  std::vector<double> centre_;       ///< num_groups x dim: estimated centre of the chains' points
+  std::vector<double> known_;        ///< [num_groups] 1 after a centre has been computed
+  std::vector<double> sum_, count_;  ///< num_groups x dim, [num_groups]: sum and number of the points after
+                                     ///< the step
 };
 
-/// The harmonic mean of the acceptance probabilities of a group's chains. Those below 0.001 count as that, so
-/// that a single chain whose trajectories all fail does not make the step size of the others tiny.
+/// Returns the harmonic mean of the acceptance probabilities of a group's chains. Probabilities below 0.001
+/// count as 0.001, so that a single chain whose trajectories all fail does not make the step size of the
+/// others tiny.
 double harmonic_mean(std::span<const double> acceptance, std::span<const std::size_t> group_of_chain,
                      std::size_t group);
 

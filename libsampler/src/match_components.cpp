@@ -16,15 +16,16 @@ constexpr std::size_t kPilotDraws = 1000;
 // Number of draws on which the best start is continued first.
 constexpr std::size_t kLearntFrom = 8000;
 constexpr int kMostRounds = 30;
-constexpr double kPilotWork = 2e9, kWork = 2e10;  // operations, about a nanosecond each
-constexpr double kMostWork = 5e10;                // of one round; beyond it nothing is matched
+constexpr double kPilotWork = 2e9, kWork = 2e10;  // in operations, about a nanosecond each
+constexpr double kMostWork = 5e10;                // operations of one round, beyond which nothing is matched
 constexpr int kPowers = 15;
-constexpr std::size_t kFewestDraws = 50;         // even for the largest models
+constexpr std::size_t kFewestDraws = 50;         // minimum even for the largest models
 constexpr std::size_t kMostColumns = 8;          // largest number of columns whose orders are starts
 constexpr std::size_t kPivots = 5;               // number of single draws that are starts
-constexpr double kNearly = 0.1;                  // of the median cost of an exchange
-constexpr std::size_t kMostTrades = 10'000'000;  // that are stored to compute medians
-// Chunks of draws whose sums are added in a fixed order.
+constexpr double kNearly = 0.1;                  // share of the median cost of an exchange
+constexpr std::size_t kMostTrades = 10'000'000;  // largest number of costs of exchanges that are stored to
+                                                 // compute medians
+// Draws are divided into chunks, whose sums are added in a fixed order.
 constexpr std::size_t kMostChunks = 64, kLeastChunk = 128;
 
 class Matcher {
@@ -36,8 +37,9 @@ class Matcher {
         threads_(threads),
         scratch_(static_cast<std::size_t>(threads.num_threads())) {}
 
-  // The moments of the sample's components in the order of `permutation`. With a reference, `permutation` is
-  // first replaced by the order that matches the reference best, and `changed` tells whether it has changed.
+  // Returns the moments of the sample's components in the order of `permutation`. With a reference,
+  // `permutation` is first replaced by the order that matches the reference best, and `changed` is set to
+  // whether it has changed.
   Reference moments(const Sample& sample, const Eigen::MatrixXd& shift, const Reference* reference,
                     std::vector<int>& permutation, bool* changed = nullptr) {
     const std::size_t size = std::max(kLeastChunk, (sample.size() + kMostChunks - 1) / kMostChunks);
@@ -81,7 +83,7 @@ class Matcher {
     return reference;
   }
 
-  // The moments where each draw's components are sorted by key(draw, component).
+  // Returns the moments if each draw's components are sorted by key(draw, component).
   Reference sorted(const Sample& sample, const std::function<double(const Draw&, int)>& key) {
     std::vector<int> permutation(sample.size() * static_cast<std::size_t>(K_));
     Eigen::MatrixXd shift = Eigen::MatrixXd::Zero(d_, K_);
@@ -99,7 +101,7 @@ class Matcher {
     return moments(sample, shift / std::max(1.0, count), nullptr, permutation);
   }
 
-  // A single draw as a reference.
+  // Returns a single draw as a reference.
   Reference pivot(const Sample& sample, std::size_t i) {
     Draw scratch;
     const Draw& draw = sample.get(i, scratch);
@@ -232,7 +234,7 @@ MatchedComponents match_components(const DrawSet& set, const MixtureNames& names
   for (std::size_t i = 0; i < permutation.size(); ++i) permutation[i] = static_cast<int>(i % components);
   result.numbered_by = "the first column's mean in each draw";
 
-  // Operations for one draw in one round.
+  // per_pair and work count operations for one draw in one round.
   const double per_pair = reader.has_covariances() ? 4.0 * d * d : 5.0 * d, count = K;
   const double work = count * count * per_pair + 2 * count * count * count;
   if (static_cast<double>(all) * work > kMostWork) return result;

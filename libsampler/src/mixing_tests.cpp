@@ -13,10 +13,10 @@ namespace emomc {
 namespace {
 
 constexpr std::size_t kFewestDraws = 8;
-// The variance of a mean is treated as an estimate from E / 8 independent squares, E being the ESS, because
-// Geyer's sequence sometimes ends early.
+// The variance of a mean is treated as an estimate from E / 8 independent squares, where E is the ESS,
+// because Geyer's sequence sometimes ends early.
 constexpr double kEssPerDegree = 8;
-// Single chains are tested where they are at least this many autocorrelation times long.
+// Single chains are tested if they are at least this many autocorrelation times long.
 constexpr double kLongEnough = 25;
 constexpr int kMostWindows = 10;
 
@@ -45,15 +45,15 @@ double two_sided_t(double statistic, double df) {
 // Autocovariances within chains, from deviations from each chain's own mean, so that differences between
 // chains do not increase them.
 struct WithinChains {
-  std::vector<double> covariance;  // up to the end of Geyer's initial positive sequence
-  double time = 1;                 // autocorrelation time in draws
+  std::vector<double> covariance;  // autocovariances up to the end of Geyer's initial positive sequence
+  double time = 1;                 // autocorrelation time, in draws
   bool dies_out = false;
 
   explicit WithinChains(const DrawMatrix& draws) {
     const std::vector<double> biased = mean_autocovariance(draws);
     const auto n = static_cast<double>(draws.num_draws);
     // The variance of deviations from the chain's mean is smaller than that of deviations from the true mean,
-    // by the variance of the chain's mean. That depends on the result, so it is iterated.
+    // by the variance of the chain's mean. The latter depends on the result, so the computation is iterated.
     double of_mean = biased[0] / n;
     for (int round = 0; round < 4; ++round) {
       covariance.assign(1, biased[0] + of_mean);
@@ -78,7 +78,7 @@ struct WithinChains {
     }
   }
 
-  // Variance of the mean of `count` consecutive draws of one chain.
+  // Returns the variance of the mean of `count` consecutive draws of one chain.
   double variance_of_mean(std::size_t count) const {
     const auto n = static_cast<double>(count);
     double sum = covariance[0];
@@ -142,7 +142,7 @@ class Tester {
     for (std::size_t c = 0; c < scores.num_chains; ++c)
       for (std::size_t i = 0; i < n; ++i) mean[i] += scores.chain(c)[i] / chains;
     const std::size_t late = n / 2;
-    // Geyer's sequence may end early in one of them.
+    // The larger time is used because Geyer's sequence may end early in one of the two.
     const double time = std::max(half.time, most.time);
     const auto variance = [&](std::size_t count) {
       return std::max(half.variance_of_mean(count), most.variance_of_mean(count));
@@ -198,9 +198,9 @@ DrawMatrix ensemble_means(const DrawMatrix& scores) {
 
 namespace {
 
-// Tests whether the mean of `draws` varies more than that of `target` independent draws, by means of batches
-// that have `per_batch` effective draws where the ESS is the target, or of whole chains where these have
-// fewer. `excess` is the excess kurtosis of one draw. Returns the p-value.
+// Tests whether the mean of `draws` varies more than that of `target` independent draws. The test uses means
+// of batches that have `per_batch` effective draws if the ESS equals the target, or of whole chains if these
+// have fewer. `excess` is the excess kurtosis of one draw. Returns the p-value.
 double test_ess(const DrawMatrix& draws, double target, double per_batch, double excess) {
   const double variance = variance_of(draws.values);
   const DrawMatrix means = draws.per_ensemble > 1 ? ensemble_means(draws) : draws;
@@ -263,7 +263,8 @@ MixingTests test_mixing(DrawsView view, double target_ess) {
     if (together) tester.test_chains(series, of_series);
     const double error =
         std::sqrt(of_series.variance_of_mean(series.num_draws) / static_cast<double>(series.num_chains));
-    // Errors come from late draws only, so that early draws from another distribution do not increase them.
+    // Errors are estimated from late draws only, so that early draws from another distribution do not
+    // increase them.
     const DrawMatrix half = last_draws(series, series.num_draws / 2);
     const DrawMatrix most = last_draws(series, series.num_draws - series.num_draws / 4);
     if (!is_degenerate(half))

@@ -14,7 +14,7 @@
 namespace emomc {
 namespace {
 
-// Means and sds of the mixture in each column.
+// Computes the means and sds of the mixture in each column.
 void moments(const Mixture& m, Eigen::VectorXd& mean, Eigen::VectorXd& sd) {
   mean = m.means * m.weights;
   sd = ((m.sds.array().square() + (m.means.colwise() - mean).array().square()).matrix() * m.weights)
@@ -41,7 +41,7 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
   bool has_weights = false, has_means = false, has_spread = false, has_fraction = false,
        has_shared_mean = false;
   int spread_size = 0, num_means = 0;
-  std::size_t fraction = 0, shared_mean = 0;  // of two_gaussian
+  std::size_t fraction = 0, shared_mean = 0;  // indices of two_gaussian's parameters
   const auto& blocks = set.layout.blocks;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const ParameterBlock& block = blocks[b];
@@ -85,7 +85,7 @@ std::optional<MixtureNames> find_mixture(const DrawSet& set, int fewest_componen
   }
   if (!has_weights || !has_means || !has_spread || names.num_components < fewest_components)
     return std::nullopt;
-  // The layout may come from a file, so its blocks may not belong together.
+  // The layout may come from a file, so its blocks may be inconsistent.
   const int K = names.num_components, d = names.num_columns;
   const auto expected = [&]() -> std::int64_t {
     switch (names.spread) {

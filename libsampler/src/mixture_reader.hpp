@@ -12,7 +12,7 @@ namespace emomc {
 struct Mixture {
   Eigen::VectorXd weights;  // [K]
   Eigen::MatrixXd means;    // d x K
-  Eigen::MatrixXd sds;      // d x K, sd of each column alone
+  Eigen::MatrixXd sds;      // d x K, marginal sd of each column
 };
 
 class MixtureReader {
@@ -25,7 +25,7 @@ class MixtureReader {
     return names_.spread == MixtureNames::Spread::tied || names_.spread == MixtureNames::Spread::full;
   }
 
-  // `draw` counts over all chains, chain after chain.
+  // Reads the mixture of a draw; `draw` counts over all chains, chain after chain.
   void read(std::size_t draw, Mixture& m) const {
     const int K = names_.num_components, d = names_.num_columns;
     m.weights.resize(K);
@@ -38,7 +38,7 @@ class MixtureReader {
     }
   }
 
-  // The covariance of component k, d x d; only where has_covariances().
+  // Reads the covariance of component k, d x d; only if has_covariances().
   void read_covariance(std::size_t draw, int k, Eigen::MatrixXd& covariance) const {
     const int d = names_.num_columns;
     std::size_t q = first_of_covariance(k);
@@ -47,7 +47,7 @@ class MixtureReader {
       for (int j = 0; j <= i; ++j) covariance(i, j) = covariance(j, i) = value(q++, draw);
   }
 
-  // Index of the quantity that is the mean of component k in column j.
+  // Returns the index of the quantity that is the mean of component k in column j.
   static std::size_t mean_of(const MixtureNames& names, int k, int j) {
     return names.means + (names.is_pair ? 0 : static_cast<std::size_t>(k * names.num_columns + j));
   }
@@ -87,7 +87,7 @@ class MixtureReader {
   std::size_t num_draws_;
 };
 
-// The properties by which components can be ordered; each is a list of quantity indices, one for each
+// Returns the properties by which components can be ordered; each is a list of quantity indices, one for each
 // component. The means come first, column by column, then scales and any other blocks, then weights.
 std::vector<std::vector<std::size_t>> component_keys(const DrawSet& set, const MixtureNames& names);
 

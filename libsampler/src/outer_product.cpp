@@ -1,7 +1,7 @@
 #include "outer_product.hpp"
 
-// This file includes no header of Eigen or the library, because their inline functions would be compiled for
-// processors that the machine may not have.
+// This file must not include headers of Eigen or the library, because their inline functions would be
+// compiled for processors that the machine may not have.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(EMOMC_SANITIZED)
 #define EMOMC_FOR_EACH_PROCESSOR __attribute__((target_clones("default", "avx2", "avx512f")))
 #else

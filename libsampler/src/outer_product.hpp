@@ -5,7 +5,6 @@ namespace emomc {
 
 /// Adds y y' to the lower triangle of `matrix` [n x n], column-major. The bits do not depend on the
 /// processor.
-/// processor.
 void add_outer_product(double* matrix, int n, const double* y);
 
 }  // namespace emomc

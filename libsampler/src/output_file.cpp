@@ -25,7 +25,7 @@ fs::path folder_of(const fs::path& file) {
   return file.parent_path().empty() ? fs::path(".") : file.parent_path();
 }
 
-// N for an entry N of /proc/<this process>/fd, which is the target of /dev/stdout and /dev/fd/N.
+// Returns N for an entry N of /proc/<this process>/fd, which is the target of /dev/stdout and /dev/fd/N.
 std::optional<int> own_descriptor(const fs::path& folder, const std::string& name) {
   const std::string text = folder.string();
   if (!text.starts_with("/proc/" + std::to_string(::getpid()) + "/") || !text.ends_with("/fd")) return {};
@@ -35,8 +35,8 @@ std::optional<int> own_descriptor(const fs::path& folder, const std::string& nam
 }
 
 struct Place {
-  fs::path path;                  ///< its last part is not a symbolic link
-  std::optional<int> descriptor;  ///< set where the path is an open descriptor of this process
+  fs::path path;                  ///< path whose last part is not a symbolic link
+  std::optional<int> descriptor;  ///< set if the path is an open descriptor of this process
   fs::file_type type = fs::file_type::none;
 };
 
@@ -53,7 +53,7 @@ Place place_of(const fs::path& file) {
     if (links == kMostLinks) refuse(file, "its symbolic links lead in a circle");
     const fs::path target = fs::read_symlink(place.path, error);
     if (error) refuse(file, "a symbolic link of it cannot be read: " + error.message());
-    place.path = folder / target;  // `target` alone where it is absolute
+    place.path = folder / target;  // an absolute `target` replaces the folder
   }
   if (place.descriptor) return place;
   switch (place.type) {

@@ -14,7 +14,7 @@ struct FamilyEntry {
   std::vector<std::string> arguments;
 };
 
-/// In the order of the enumeration.
+/// Returns the table of families, in the order of the enumeration.
 const std::array<FamilyEntry, 14>& families() {
   static const std::array<FamilyEntry, 14> table{{
       {PriorFamily::normal, "normal", {"mean", "sd"}},

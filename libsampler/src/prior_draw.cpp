@@ -21,7 +21,7 @@ class Numbers {
   Numbers(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) : source_{seed, attempt, chain} {}
   double uniform() { return source_.uniform(Purpose::start, next_++); }
   double normal() { return source_.normal(Purpose::start, 2 * next_++); }
-  // Marsaglia and Tsang (2000).
+  // Returns a gamma(shape) variate by the method of Marsaglia and Tsang (2000).
   double gamma(double shape) {
     if (shape < 1) return std::exp(log_gamma(shape));
     const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
@@ -31,8 +31,9 @@ class Numbers {
     }
   }
 
-  // The logarithm of a gamma(shape) variate, which for small shapes may be below the range of a double. A
-  // gamma(shape + 1) variate times U^(1 / shape) is a gamma(shape) variate (Marsaglia and Tsang, section 6).
+  // Returns the logarithm of a gamma(shape) variate, which for small shapes may be below the range of a
+  // double. A gamma(shape + 1) variate times U^(1 / shape) is a gamma(shape) variate (Marsaglia and Tsang,
+  // section 6).
   double log_gamma(double shape) {
     if (!(shape < 1)) return std::log(gamma(shape));
     const double above = std::log(gamma(shape + 1));
@@ -44,7 +45,7 @@ class Numbers {
   std::uint32_t next_ = 0;
 };
 
-// The element with the values that theta has for its arguments.
+// Returns the element with its density's arguments set to their values in theta.
 device::Element resolved(device::Element e, const device::ConditionalElement& c,
                          const std::vector<double>& theta) {
   const auto at = [&](int from, double constant) {
@@ -109,8 +110,8 @@ double draw_element(const device::Element& e, Numbers& numbers) {
   return 0;
 }
 
-// A standard normal variate above `lower` > 0 (Robert 1995, "Simulation of truncated normal variables",
-// section 2.2): a shifted exponential variate that is accepted with the ratio of the densities.
+// Returns a standard normal variate above `lower` > 0 (Robert 1995, "Simulation of truncated normal
+// variables", section 2.2): a shifted exponential variate that is accepted with the ratio of the densities.
 double normal_above(double lower, Numbers& numbers) {
   const double rate = 0.5 * (lower + std::sqrt(lower * lower + 4));
   for (;;) {
@@ -119,8 +120,8 @@ double normal_above(double lower, Numbers& numbers) {
   }
 }
 
-// Avoids rejection where the bound is far out in a tail, which happens where the location has a prior of its
-// own.
+// Draws an element without rejection if its lower bound is far out in a tail, which happens if the location
+// has a prior of its own.
 double draw_above_bound(const device::Element& e, Numbers& numbers) {
   constexpr double kFar = 2;  // in sds, or in means of the exponential
   if (e.density == Density::normal) {
@@ -135,7 +136,8 @@ double draw_above_bound(const device::Element& e, Numbers& numbers) {
   return draw_element(e, numbers);
 }
 
-// Other truncations use rejection. Throws InputError for a prior with almost no mass above its bound.
+// Draws an element inside its bounds; truncations not handled above use rejection. Throws InputError for a
+// prior with almost no mass above its bound.
 template <class Name>
 double draw_inside(const device::Element& e, Numbers& numbers, const Name& name) {
   constexpr int kTries = 100000;
@@ -179,7 +181,7 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
   const auto& [elements, simplices, rows, conditionals, _] = tables_;
   std::vector<double> theta(elements.size());
   const auto name_of = [&](std::size_t i) { return [this, i] { return element_names(layout_)[i]; }; };
-  // Parameters without sampled arguments come first, among them the arguments of other priors.
+  // Parameters without sampled arguments are drawn first, including the arguments of other priors.
   std::vector<const device::ConditionalElement*> of_element(elements.size()), of_row(rows.size());
   for (const auto& c : conditionals)
     (c.is_row ? of_row : of_element)[static_cast<std::size_t>(c.element)] = &c;
@@ -195,7 +197,7 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
              numbers, theta);
   }
   for (const auto& block : simplices) {
-    // Normalised gamma variates, from their logarithms.
+    // The weights are normalised gamma variates, computed from their logarithms.
     const std::span<double> weights(theta.data() + block.begin, static_cast<std::size_t>(block.size));
     const double top = *std::max_element(weights.begin(), weights.end());
     double sum = 0;
@@ -219,7 +221,8 @@ std::vector<double> Target::draw_from_prior(std::uint64_t seed, std::uint32_t ch
 
 void Target::draw_lengths(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt,
                           std::span<double> u) const {
-  constexpr std::uint32_t kFirst = std::uint32_t{1} << 31;  // of numbers that draw_from_prior does not take
+  constexpr std::uint32_t kFirst = std::uint32_t{1} << 31;  // draw_from_prior does not use numbers from this
+                                                            // one on
   const device::RandomSource source{seed, attempt, chain};
   std::uint32_t next = kFirst;
   for (const device::Element& e : tables_.elements) {

@@ -17,7 +17,7 @@ using device::Density;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kLogSqrtTwoPi = 0.5 * std::log(2 * std::numbers::pi);
 
-// log P(lower < X < upper) for a standard normal X, accurate in the tails.
+// Returns log P(lower < X < upper) for a standard normal X, accurate in the tails.
 double log_normal_mass(double lower, double upper) {
   if (lower > 0) return log_normal_mass(-upper, -lower);
   const double below_upper = 0.5 * std::erfc(-upper / std::numbers::sqrt2);

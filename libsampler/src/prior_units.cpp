@@ -9,7 +9,7 @@ namespace {
 
 enum class Direction { to_data, to_sampler };
 
-/// The map of a block's elements in one column from one unit to the other.
+/// The map of a block's elements in one column between the two units.
 class ColumnMap {
  public:
   ColumnMap(DataUnit unit, const ColumnUnits& units, std::size_t column, Direction direction)
@@ -45,7 +45,7 @@ class ColumnMap {
   Direction direction_;
 };
 
-// Argument `index` of `family` under the map; NaN where the family is not closed under it.
+// Returns argument `index` of `family` under the map; NaN if the family is not closed under the map.
 double mapped(PriorFamily family, std::size_t index, double value, const ColumnMap& map) {
   switch (family) {
     case PriorFamily::normal:
@@ -118,7 +118,7 @@ std::optional<PriorSpec> converted(const PriorSpec& prior, const ParameterBlock&
   return result;
 }
 
-// Calls f(block, its prior) for each block that has a prior.
+// Calls f(block, prior) for each block that has a prior.
 template <class F>
 void for_each_prior(const PriorSet& stated, const ParameterLayout& layout, F f) {
   for (const ParameterBlock& whole : with_sampled_arguments(layout, stated).blocks)

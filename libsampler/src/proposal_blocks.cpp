@@ -9,7 +9,7 @@ namespace emomc {
 namespace {
 
 // Number of moves by the fitted distribution for each component-wise move. The component-wise moves are
-// needed where the fit is poor; where it is good, they contribute little (docs/decisions/moves-by-a-fit.md).
+// needed if the fit is poor; if it is good, they contribute little (docs/decisions/moves-by-a-fit.md).
 constexpr int kMovesPerWalk = 2;
 
 device::ProposalBlock block_of(int begin, int size, Influence influence, int component) {
@@ -66,7 +66,7 @@ void find_elements(const Target& target, device::ProposalBlock& block) {
   block.num_elements = last < 0 ? 0 : last - first + 1;
 }
 
-// The scales and the correlations of each matrix, as separate blocks.
+// Adds the scales and the correlations of each matrix as separate blocks.
 template <class Add>
 void add_covariances(const Target& target, std::size_t b, const Add& add) {
   const ParameterBlock& block = target.layout().blocks[b];

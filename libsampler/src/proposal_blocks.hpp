@@ -15,7 +15,7 @@ struct ProposalTraits {
   device::BlockPlan block_plan;
   device::ShapeLearning learning;
   bool adapts_scale;
-  bool gradient = false;  ///< a gradient sampler (device/trajectories.hpp)
+  bool gradient = false;  ///< whether this is a gradient sampler (device/trajectories.hpp)
   device::TrajectoryLength length = device::TrajectoryLength::own;
   bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
   bool is_fitted() const {
@@ -37,7 +37,7 @@ struct ProposalBlocks {
   bool apart = false;
   bool has_stages = false;
   ProposalTraits traits;
-  ProposalShape shape = ProposalShape::isotropic;  ///< the shape that is learnt
+  ProposalShape shape = ProposalShape::isotropic;  ///< the learnt shape
 
   device::AdaptedLayout adapted_layout(int dim_unconstrained) const;
 
@@ -60,13 +60,13 @@ struct ProposalBlocks {
 
   /// Number of blocks for whose candidates the likelihood is evaluated.
   int num_evaluations() const;
-  /// Likelihoods of a chain in a step: each of an ensemble's two blocks moves half of the chains.
+  /// Number of likelihoods per chain in a step: each of an ensemble's two blocks moves half of the chains.
   int evaluations_of_chain() const { return num_evaluations() / (traits.needs_others() ? 2 : 1); }
 };
 
-/// Plans the blocks; blocks without a free parameter are left out. `asked` is the shape that the user chose,
-/// for proposals that allow a choice. Throws InputError where all parameters are fixed or where the proposal
-/// does not support the target.
+/// Plans the blocks; blocks without a free parameter are omitted. `asked` is the shape that the user chose,
+/// for proposals that allow a choice. Throws InputError if all parameters are fixed or if the proposal does
+/// not support the target.
 ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, const Target& target);
 
 }  // namespace emomc

@@ -10,8 +10,9 @@
 
 namespace emomc {
 
-/// Adds a point of chain `c` to sum and count and returns it relative to the chain's first one, which it is
-/// where count[c] is 0. `first` and `sum` are num_chains x u.size(), `count` is [num_chains].
+/// Adds a point of chain `c` to sum and count and returns the point relative to the chain's first one. If
+/// count[c] is 0, this point becomes the first one. `first` and `sum` are num_chains x u.size(), `count` is
+/// [num_chains].
 inline Eigen::VectorXd add_relative_point(std::size_t c, std::span<const double> u,
                                           std::vector<double>& first, std::vector<double>& sum,
                                           std::vector<double>& count) {

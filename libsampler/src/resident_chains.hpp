@@ -1,4 +1,4 @@
-// Runs chains in the kernel of resident_chain.cuh.
+// Runs chains in the kernel of resident_chain.cuh, which runs many steps in one launch.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ class ResidentChains {
   virtual ~ResidentChains() = default;
   /// Enqueues `num_steps` steps of all chains.
   virtual void launch(std::int64_t num_steps) const = 0;
-  /// A description for people, e.g. "in clusters of 16 blocks".
+  /// A description for messages, e.g. "in clusters of 16 blocks".
   virtual std::string description() const = 0;
 };
 
-/// Empty where that kernel cannot be used: on the host, for proposals that need other chains or two stages,
-/// or for chains whose rows do not fit, or do not fit the form that `kernels` asks for. `why` then has the
-/// reason.
+/// Makes the runner; nullptr if that kernel cannot be used: on the host, for proposals that need other chains
+/// or two stages, or if the rows of the chains do not fit, or do not fit the form that `kernels` demands.
+/// `why` then has the reason.
 std::unique_ptr<ResidentChains> make_resident_chains(const LikelihoodEngine& engine, const Ensemble& ensemble,
                                                      const std::string& proposal,
                                                      const ProposalBlocks& blocks,

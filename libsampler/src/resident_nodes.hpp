@@ -1,4 +1,4 @@
-// The rows of chains as the kernel of resident_chain.cuh takes them: nodes of the tree of sums.
+// The rows of chains in the form that the kernel of resident_chain.cuh reads: nodes of the tree of sums.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace emomc {
 
-/// Lanes of a warp; a node has as many times rows_per_lane rows.
+/// Number of lanes of a warp; a node has rows_per_lane times this number of rows.
 inline constexpr int kNodeLanes = 32;
 
 /// The leaves of the summation trees for all distinct segment lists of the chains. A segment is padded to

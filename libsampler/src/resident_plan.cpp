@@ -11,7 +11,7 @@ namespace {
 // One warp computes a tree of sums, which therefore has at most 32 x 32 leaves: nodes, or pieces of nodes in
 // the wide form.
 constexpr int kMostNodes = 1024;
-// The largest number of pieces where there is one segment; groups of 32 pieces are summed as they arrive.
+// The largest number of pieces if there is one segment; groups of 32 pieces are summed as they arrive.
 constexpr int kMostPieces = 2048;
 // With more rows, a single chain with one candidate at a time is as fast with separate kernels, which use the
 // whole GPU.
@@ -23,27 +23,27 @@ constexpr double kShareOfLargeClusters = 0.85;
 // chain has at most those of kMostPieces), separate kernels are as fast.
 constexpr int kFewestWideBlocks = 2;
 constexpr double kMostWideRows = 3e6;
-// The smallest number of rows of a lane in the wide form, where registers have room for more.
+// The smallest number of rows of a lane in the wide form if registers have room for more.
 constexpr int kWideRows = 4;
 // With fewer rows than this in a thread block, a further block costs more than it saves.
 constexpr int kFewestRows = 256;
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-// Cost of a pass of warps over nodes, in units of the arithmetic of one row; the latency is about two such
-// units.
+// Returns the cost of a pass of warps over nodes, in units of the arithmetic of one row; the latency is about
+// two such units.
 int cost_of_pass(int rows_per_lane) {
   constexpr int kWait = 2;
   return rows_per_lane + kWait;
 }
 
-// Cost of the passes of a block's warps over its nodes for all lines (WideEvaluation::evaluate).
+// Returns the cost of the passes of a block's warps over its nodes for all lines (WideEvaluation::evaluate).
 int wide_cost(int nodes, int lines, int warps, int rows_per_lane) {
   const int passes = nodes < 2 * warps ? ceil_div(nodes * lines, warps) : ceil_div(nodes, warps) * lines;
   return passes * cost_of_pass(rows_per_lane);
 }
 
-// Cost of the passes of the evaluating warps over their nodes.
+// Returns the cost of the passes of the evaluating warps over their nodes.
 int cost_of_passes(int rows, int rows_per_lane, int evaluators) {
   return ceil_div(ceil_div(rows, kNodeLanes * rows_per_lane), evaluators) * cost_of_pass(rows_per_lane);
 }
@@ -95,16 +95,16 @@ class Planner {
     while (largest_ > 1 && !has_room_for(largest_)) largest_ /= 2;
   }
 
-  /// Largest number of rows of a chain; 0 where the chains cannot run in this kernel.
+  /// Largest number of rows of a chain; 0 if the chains cannot run in this kernel.
   int rows() const { return rows_; }
   int num_chains() const { return static_cast<int>(chains_.size()); }
 
-  /// Cycles of a block of a step with one candidate after the other.
+  /// Cycles of a block of a step if candidates are evaluated one after the other.
   double cycles_of_ahead() const { return cycles_of_.ahead(ceil_div(rows_, largest_), most_segments_); }
 
-  /// The form of lines, in the largest cluster that there is room for, with the number of lines for which a
-  /// block of a step is shortest. Empty where that is not shorter than `least`; otherwise sets `least` to its
-  /// time.
+  /// Plans the form `lines` in the largest cluster for which there is room, with the number of lines for
+  /// which a block of a step is shortest. Empty if that is not shorter than `least`; otherwise sets `least`
+  /// to its time.
   std::optional<ResidentPlan> lines(double& least) const {
     std::optional<ResidentPlan> best;
     for (int lines = 2; lines <= std::min(largest_, device::kMostLines); lines *= 2) {
@@ -118,7 +118,7 @@ class Planner {
     return best;
   }
 
-  /// The wide form on all multiprocessors, chosen in the same way.
+  /// Plans the wide form on all multiprocessors, chosen by the rule of lines().
   std::optional<ResidentPlan> wide(int most_lines, double& least) const {
     const int blocks = machine_.num_multiprocessors / num_chains();
     if (blocks < kFewestWideBlocks || static_cast<double>(rows_) * num_chains() > kMostWideRows)
@@ -135,9 +135,9 @@ class Planner {
     return best;
   }
 
-  /// All chains at once, with one thread block on each multiprocessor, in clusters as large as is useful.
-  /// Without component caches more chains fit, and the evaluation still takes less time than the proposals
-  /// that run at the same time.
+  /// Plans the form `ahead` for all chains at once, with one thread block on each multiprocessor, in clusters
+  /// as large as is useful. Without component caches more chains fit, and the evaluation still takes less
+  /// time than the proposals that run at the same time.
   std::optional<ResidentPlan> ahead(bool caches) const {
     const int most_useful = std::max(1, ceil_div(rows_, kFewestRows));
     for (const bool with_caches : {true, false}) {
@@ -151,7 +151,8 @@ class Planner {
     return std::nullopt;
   }
 
-  /// All chains at once, with two thread blocks on each multiprocessor: one works while the other waits.
+  /// Plans the form `in_turn` for all chains at once, with two thread blocks on each multiprocessor: one
+  /// works while the other waits.
   std::optional<ResidentPlan> in_turn(bool caches) const {
     if (num_chains() > 2 * machine_.num_multiprocessors) return std::nullopt;
     for (const bool with_caches : {true, false}) {
@@ -169,7 +170,7 @@ class Planner {
                                num_chains(), caches);
   }
 
-  /// Several chains in each cluster, where that takes less time than `least`.
+  /// Plans the form `teams`, with several chains in each cluster, if that takes less time than `least`.
   std::optional<ResidentPlan> teams(bool caches, double least) const {
     if (num_lists_ > 1) return std::nullopt;
     std::optional<ResidentPlan> best;
@@ -202,7 +203,7 @@ class Planner {
     return static_cast<int>((cluster <= 2 ? 1.0 : kShareOfLargeClusters) * machine_.num_multiprocessors /
                             cluster);
   }
-  // A thread has 128 registers. In float64 they suffice for four rows only where no cached sums are read.
+  // A thread has 128 registers. In float64 they suffice for four rows only if no cached sums are read.
   int rows_per_lane(device::ResidentForm form, int rows, int evaluators) const {
     const bool few = !likelihood_.leaves_registers ||
                      (likelihood_.real == "double" && form != device::ResidentForm::lines);
@@ -224,10 +225,10 @@ class Planner {
         device::ResidentPlaces(&begin, view_, likelihood_.sizes, work, plan.sizes).bytes);
   }
 
-  // The plan for a cluster of this many thread blocks.
+  // Returns the plan for a cluster of this many thread blocks.
   ResidentPlan sized(device::ResidentForm form, int cluster, int lines, bool caches) const {
     const bool ahead = form == device::ResidentForm::ahead;
-    const int blocks = cluster / lines;  // of one line
+    const int blocks = cluster / lines;  // thread blocks of one line
     ResidentPlan plan;
     plan.num_blocks = cluster;
     plan.evaluators = ahead ? 4 : lines > 1 ? device::kLinesWarps : 8;
@@ -261,8 +262,8 @@ class Planner {
   std::optional<ResidentPlan> sized_wide(int blocks, int lines) const {
     std::optional<ResidentPlan> best;
     int least = 0;
-    // Tries the largest number of rows for which a lane has registers, and where it is large and nodes are
-    // few also its half.
+    // Tries the largest number of rows for which a lane has registers, and, if that is large and there are
+    // few nodes, also half of it.
     const int most = likelihood_.rows_per_thread;
     for (int rows_per_lane = most; rows_per_lane >= std::min(most, kWideRows) && rows_per_lane > 0;
          rows_per_lane /= 2)
@@ -284,8 +285,8 @@ class Planner {
       }
     return best;
   }
-  // The results of each block are what the other blocks wait for. A block without results could fall behind
-  // by more than one turn.
+  // Returns whether each block has rows of each list. Blocks wait for the results of all other blocks; a
+  // block without results could fall behind by more than one turn.
   static bool all_blocks_have_rows(const ResidentPlan& plan, const ResidentNodes& nodes) {
     for (std::size_t list = 0; list + 1 < nodes.lists.first_leaf.size(); ++list)
       if (ceil_div(nodes.lists.first_leaf[list + 1] - nodes.lists.first_leaf[list], plan.nodes_per_block) !=
@@ -312,9 +313,9 @@ class Planner {
   int num_blocks_;  // number of blocks of a step
   const ResidentMachine& machine_;
   BlockCycles cycles_of_;
-  std::size_t num_lists_ = 0;  // of segments that chains read
+  std::size_t num_lists_ = 0;  // number of distinct lists of segments that chains read
   int rows_ = 0, most_segments_ = 0;
-  int largest_;  // largest cluster that there is room for
+  int largest_;  // largest cluster for which there is room
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which kernel a plan is: its C++ name, its headers and their text.
+// The kernel of a plan: its C++ name, its headers and their text.
 #include "resident_plan.hpp"
 
 namespace emomc {

@@ -67,7 +67,7 @@ void check_proposal(const ProposalSpec& proposal, const LikelihoodEngine& engine
 }
 
 void check_proposal(const ProposalSpec& proposal, const Target& target, const std::vector<ChainPlan>& plans) {
-  // Three in each half of the ensemble, for a difference and an axis.
+  // Each half of the ensemble needs three chains, for a difference and an axis.
   constexpr int kFewest = 6;
   if (!proposal_use(proposal.kind).other_chains) return;
   std::map<int, int> chains;

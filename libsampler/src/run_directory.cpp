@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 19> kOurFiles = {"config.yaml",
                                                         "draws.npy",
                                                         "rotation.npy",
                                                         "likelihood_source.hpp"};
-// Suffix of the temporary files of write_file_atomically, which a killed run may leave.
+// The suffix of the temporary files of write_file_atomically, which a killed run may leave behind.
 constexpr std::string_view kUnfinished = ".tmp";
 // A killed process keeps its lock until its memory is released; this took 0.4 s on a busy machine.
 constexpr std::chrono::milliseconds kLockWait{2000}, kLockPause{10};
@@ -71,7 +71,8 @@ std::vector<fs::directory_entry> entries_of(const fs::path& directory) {
   return entries;
 }
 
-// Writing or removing through a link would change files elsewhere.
+// Throws InputError if there are symbolic links, because writing or removing through a link would change
+// files elsewhere.
 void refuse_links(const fs::path& directory) {
   for (const auto& folder : {directory, directory / "chains", directory / "rungs"}) {
     if (!fs::is_directory(status_of(folder))) continue;
@@ -90,7 +91,7 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
   if (!fs::exists(status)) return;
   if (!fs::is_directory(status))
     throw InputError(directory.string() + ": exists and is no directory; choose another --output");
-  // The holder of the lock has created it.
+  // The file `lock` does not count, because the holder of the lock has created it.
   const auto entries = entries_of(directory);
   const bool empty = std::all_of(entries.begin(), entries.end(),
                                  [](const auto& entry) { return entry.path().filename() == "lock"; });
@@ -111,7 +112,7 @@ bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   make_directories(directory / "chains");
   const bool can_resume = policy == ExistingRun::resume && fs::exists(status_of(directory / "checkpoint"));
   // For a new run, the files of an earlier run must not be mixed up with its own. The checkpoint is removed
-  // first, since it declares the others to be valid.
+  // first, because it declares the others to be valid.
   if (!can_resume) {
     remove_file(directory / "checkpoint");
     for (const auto& name : kOurFiles)

@@ -1,4 +1,4 @@
-// Draws of all rungs of a run with tempering.
+// Reads the draws of all rungs of a run with tempering.
 #include <algorithm>
 #include <limits>
 

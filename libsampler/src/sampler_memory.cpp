@@ -1,4 +1,5 @@
-// The memory of run_chains: an Ensemble is constructed on a device that counts bytes without allocating them.
+// Computes the memory of run_chains: an Ensemble is constructed on a device that counts bytes without
+// allocating them.
 #include <optional>
 #include <stdexcept>
 

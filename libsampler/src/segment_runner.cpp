@@ -122,7 +122,7 @@ void SegmentRunner::enqueue_evaluation(int block) {
   if (gather_) gather_->enqueue(ensemble_.candidate_view().log_likelihood);
 }
 
-// Deciding a block and proposing the next one are one launch.
+// Enqueues the steps of a graph. Deciding on a block and proposing the next one are a single launch.
 void SegmentRunner::enqueue_steps(int count) {
   const ActiveSet all{nullptr, ensemble_.num_chains()};
   const auto transition = [&](int accept_block, int propose_block) {
@@ -168,7 +168,7 @@ void SegmentRunner::launch_steps(std::int64_t count) {
   for (; count > 0; --count) device_.launch(*one_);
 }
 
-// Beside the steps, what was recorded of them.
+// Enqueues the steps of a gradient sampler, and the copies of their statistics.
 void SegmentRunner::launch_trajectories(Half& half, int index, std::int64_t end_step, std::size_t rows) {
   const TrajectoryArrays& arrays = trajectories_->arrays();
   *half.until.data() = end_step;
@@ -236,7 +236,7 @@ void SegmentRunner::run(std::int64_t first_step, std::int64_t num_steps, std::in
                  trajectories_ ? half.totals.data() : nullptr,
                  seconds_between(half.launched, Clock::now())};
   half.pending = true;
-  // A GPU runs this segment meanwhile; the host has already finished it.
+  // A GPU runs this segment during the next call; the host has already finished it.
   drain_half(1 - index, drain);
   if (device_.kind() != DeviceKind::cuda) drain_half(index, drain);
 }
@@ -247,7 +247,7 @@ void SegmentRunner::drain_half(int index, const Drain& drain) {
   device_.wait(*half.done);
   half.pending = false;
   const auto now = Clock::now();
-  // On the host the work is done when launch returns; a GPU is busy until the event.
+  // On the host the work is complete when launch returns; a GPU is busy until the event.
   if (device_.kind() == DeviceKind::cuda)
     half.result.seconds = seconds_between(std::max(half.launched, last_drain_), now);
   last_drain_ = now;

@@ -13,7 +13,7 @@ namespace {
 
 using Densities = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Densities of each point, divided by the largest of its models'.
+// Returns the densities of each point under all models, divided by the largest of them.
 Densities scaled_densities(std::span<const double> elpd, std::size_t num_models) {
   const std::size_t num_points = elpd.size() / num_models;
   Densities densities(static_cast<Eigen::Index>(num_points), static_cast<Eigen::Index>(num_models));
@@ -32,12 +32,12 @@ Densities scaled_densities(std::span<const double> elpd, std::size_t num_models)
   return densities;
 }
 
-// The problem as one of w >= 0 without the condition on their sum: minimise
+// The problem is stated without the condition on the sum of w: w >= 0 is to minimise
 //   f(w) = -mean over points of log(densities w) - a sum of log w + (1 + a K) sum of w,
-// a = (concentration - 1) / num_points. Where the gradient is 0, w . gradient = 0 says that they sum to 1.
-// A primal-dual interior point method solves it (Nocedal and Wright 2006, "Numerical Optimization", section
-// 19.3): `prices` z of the conditions w >= 0 satisfy w z = mu, and mu goes to a, which is what the prior
-// adds.
+// with a = (concentration - 1) / num_points. Where the gradient is 0, w . gradient = 0 implies that the
+// weights sum to 1. The solver is a primal-dual interior point method (Nocedal and Wright 2006, "Numerical
+// Optimization", section 19.3): `prices` z of the conditions w >= 0 satisfy w z = mu, and mu decreases to a,
+// the coefficient of the prior's term.
 class InteriorPoint {
  public:
   InteriorPoint(Densities densities, double concentration)
@@ -71,7 +71,7 @@ class InteriorPoint {
     return w / w.sum();
   }
 
-  // densities divided by the mixture's of each point.
+  // Returns the densities divided by the mixture's density at each point.
   Densities scaled(const Eigen::VectorXd& w) const {
     const Eigen::VectorXd mixture = densities_ * w;
     return mixture.cwiseInverse().asDiagonal() * densities_;

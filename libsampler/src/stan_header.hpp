@@ -1,4 +1,4 @@
-// Information about the rows of a CSV file of Stan, from its comments.
+// Reads information about the rows of a CSV file of Stan from the file's comments.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace emomc {
 /// The comments before the column names, written as `#   key = value (Default)` by CmdStan and as `#
 /// key=value` by the sample_file of rstan.
 struct StanHeader {
-  std::string method;     ///< of CmdStan: sample, variational, ...; empty: unknown
+  std::string method;     ///< method in CmdStan: sample, variational, ...; empty: unknown
   std::string algorithm;  ///< in lower case
   std::optional<std::int64_t> num_samples, num_warmup;  ///< iterations, before thinning
   std::int64_t thin = 1;
@@ -20,16 +20,16 @@ struct StanHeader {
 
   /// Reads a comment, including its `#`.
   void read(std::string_view comment);
-  /// Infers `method`, where the comments do not state it, from columns that only one method writes.
+  /// Infers `method` from columns that only one method writes, if the comments do not state it.
   void guess_method(const std::vector<std::string>& names);
 
   /// Whether the rows are independent draws of an approximation to the posterior.
   bool is_approximation() const;
   /// Number of rows before the draws: those of warm-up, or the mean of a variational approximation.
-  /// `adaptation_ended` is the number of rows before the comment "Adaptation terminated", where there is one.
-  /// Empty where the two contradict each other.
+  /// `adaptation_ended` is the number of rows before the comment "Adaptation terminated", if there is one.
+  /// Empty if the two sources contradict each other.
   std::optional<std::size_t> rows_before_draws(std::optional<std::size_t> adaptation_ended) const;
-  /// The number of draws that a complete run with this header writes; empty where unknown.
+  /// The number of draws that a complete run with this header writes; empty if unknown.
   std::optional<std::size_t> expected_draws() const;
 
  private:
@@ -43,7 +43,7 @@ struct StanSeconds {
   void read(std::string_view comment);
 };
 
-/// The reason why a file of this method holds no draws; empty where it does.
+/// The reason why a file of this method contains no draws; empty if it contains draws.
 std::string why_no_draws(const std::string& method);
 
 /// Whether a column belongs to the sampler, other than the log density lp__.

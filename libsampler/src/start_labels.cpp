@@ -1,4 +1,4 @@
-// The numbering of a start's components.
+// Numberings of the components of a starting point.
 #include "start_labels.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace emomc {
 namespace {
 
-// Cost of an assignment with a prior density of zero.
+// The cost of an assignment with a prior density of zero.
 constexpr double kImpossible = 1e12;
 
-// theta with its component `to` replaced by component `from` of `source`.
+// Returns theta with its component `to` replaced by component `from` of `source`.
 std::vector<double> with_component(const ParameterLayout& layout, std::vector<double> theta, int to,
                                    std::span<const double> source, int from) {
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
@@ -63,8 +63,8 @@ std::vector<double> aligned(const Target& target, std::span<const double> refere
   return permute_components(target.layout(), order_like(target.layout(), reference, theta), theta);
 }
 
-// Where the arguments of the prior are numbers, the log prior is a sum over components, so that the best
-// order solves an assignment problem. The components of a block share its sampled arguments, so these do not
+// If the arguments of the prior are numbers, the log prior is a sum over components, so that the best order
+// solves an assignment problem. The components of a block share its sampled arguments, which therefore do not
 // change with the order.
 std::vector<int> order_of_prior(const Target& target, std::span<const double> theta) {
   const ParameterLayout& layout = target.layout();

@@ -8,7 +8,7 @@
 
 namespace emomc {
 
-/// Number of components; 0 where the layout has none.
+/// Returns the number of components; 0 if the layout has none.
 int num_components(const ParameterLayout& layout);
 
 /// theta with renumbered components, and the number of numberings that have the same log prior.
@@ -17,9 +17,9 @@ struct LabelImage {
   int times;
 };
 
-/// The numbering with the highest log prior and, for up to six components, at most three others whose log
-/// prior is less than `depth` below it. Only theta where the prior does not distinguish components or orders
-/// them.
+/// Returns the numbering with the highest log prior and, for up to six components, at most three others whose
+/// log prior is less than `depth` below it. Returns only theta if the prior does not distinguish components
+/// or orders them.
 std::vector<LabelImage> label_images(const Target& target, std::span<const double> theta, double depth);
 
 }  // namespace emomc

@@ -16,8 +16,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNearFloor = 1.05;
-// Fits are ignored where their log density is lower than the best by more than this plus 1/4 for each
-// parameter.
+// Fits are ignored if their log density is lower than the best by more than this plus 1/4 for each parameter.
 constexpr double kDepth = 40;
 constexpr double kDepthOfImages = 8;
 // Bound of the work for all optima: evaluations x (rows x parameters + a constant for each evaluation).
@@ -64,7 +63,7 @@ class Finder {
     return std::isnan(value) ? -kInf : value;
   }
 
-  /// Empty where the posterior density is zero.
+  /// Evaluates the posterior at theta; empty if its density is zero.
   std::optional<Optimum> at(std::vector<double> theta) {
     Optimum optimum;
     optimum.log_prior = target_.log_prior(theta);
@@ -87,7 +86,7 @@ class Finder {
   }
 
   Curvature curvature_for(std::size_t count) const {
-    // With sampled prior arguments there may be no mode.
+    // With sampled prior arguments a mode may not exist.
     const bool has_mode = target_.dim() == engine_.layout().dim();
     const double each = laplace_evaluations(Curvature::full, target_.dim_unconstrained()) *
                         (static_cast<double>(engine_.num_rows()) * target_.dim() + kLeastWork);
@@ -120,8 +119,8 @@ double height(const Optimum& o) { return o.log_likelihood + o.log_prior; }
 
 bool is_higher(const Optimum& a, const Optimum& b) { return height(a) > height(b); }
 
-// Merges optima that are the same into the highest of them; `same_labels`: only where their log priors are
-// also equal.
+// Merges equal optima into the highest of them. `same_labels`: optima are equal only if their log priors are
+// equal, too.
 std::vector<Optimum> merged(Finder& finder, std::vector<Optimum> all, double same, bool same_labels) {
   std::vector<double> heights;
   for (const Optimum& optimum : all) heights.push_back(height(optimum));
@@ -180,7 +179,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
           return "a component of fewer rows than columns + 2";
     }
     if (block.unit == DataUnit::scale && block.support == Support::positive && block.component_axis == 0) {
-      // A column where all components are at the floor is constant and not degenerate.
+      // A column in which all components are at the floor is constant and not degenerate.
       const std::size_t columns = size / static_cast<std::size_t>(K);
       for (std::size_t j = 0; j < columns; ++j) {
         int at_floor = 0;
@@ -211,7 +210,7 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   std::vector<Optimum> all;
   for (std::size_t i = 0; i < fits.size(); ++i) {
     std::vector<double> theta = target.with_arguments_of({fits[i].data(), fit_dim});
-    // Components take the numbering of the prior before theta is moved into its support.
+    // Components take the numbering of the prior before theta is moved into the support.
     theta = label_images(target, theta, 0).front().theta;
     target.move_inside(theta);
     auto optimum = finder.at(std::move(theta));
@@ -241,7 +240,7 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   result.found = merged(finder, std::move(weighed), kSameMode, !target.components_are_exchangeable());
   rank_by_mass(result.found);
   std::stable_sort(result.degenerate.begin(), result.degenerate.end(), is_higher);
-  // Where all are degenerate, the highest one represents them; it stays marked as degenerate.
+  // If all optima are degenerate, the highest one represents them; it stays marked as degenerate.
   if (result.found.empty() && !result.degenerate.empty())
     finder.weigh(result.degenerate.front(), 1, Curvature::diagonal);
   return result;
@@ -299,7 +298,7 @@ std::vector<std::size_t> nearest_fits(LikelihoodEngine& engine, std::span<const 
     for (const auto& other : rows) distances.push_back(distance_of_rows(other, own));
     const double least = *std::min_element(distances.begin(), distances.end());
     const auto first = std::find_if(distances.begin(), distances.end(), [&](double d) {
-      // Rounding alone makes a difference below this bound.
+      // a difference below this bound can be due to rounding alone
       return d <= least + 1e-9 * static_cast<double>(own.size());
     });
     nearest.push_back(static_cast<std::size_t>(first - distances.begin()));

@@ -15,25 +15,27 @@ class Stepper {
  public:
   virtual ~Stepper() = default;
   virtual ProposalTraits traits() const = 0;
-  /// For every chain: decides block `accept_block`, then proposes block `propose_block`; kNoBlock omits one
-  /// of the two. `evaluated`: the engine has evaluated the candidates since the previous call.
+  /// Decides block `accept_block` of every chain, then proposes block `propose_block`; kNoBlock omits one of
+  /// the two. `evaluated`: whether the engine has evaluated the candidates since the previous call.
   virtual void enqueue(const device::StepView& view, int accept_block, int propose_block,
                        bool evaluated) const = 0;
   /// Draws in advance (device::DrawnAhead) the random numbers of the next `num_steps` steps, at most as many
-  /// as it has slots. Does nothing where it has no buffer, as on the host.
+  /// as there are slots. Does nothing if there is no buffer, as on the host.
   virtual void draw_ahead(const device::StepView& view, std::int64_t num_steps) const = 0;
 };
 
-/// The names with commas between them.
+/// Returns the names separated by commas.
 std::string listed(const std::vector<std::string>& names);
 
-/// Of any kind, gradient samplers too. Throws InputError for an unknown one, with the list of known kinds.
+/// Returns the traits of any kind, including gradient samplers. Throws InputError for an unknown kind, with
+/// the list of known kinds.
 ProposalTraits traits_of_kind(const std::string& kind);
 
-/// Throws InputError for a kind that is unknown or that has no stepper, as gradient samplers.
+/// Makes the stepper of a kind. Throws InputError if the kind is unknown or has no stepper, like gradient
+/// samplers.
 std::unique_ptr<Stepper> make_stepper(const std::string& kind, Device& device);
 
-/// The same for one backend; returns nullptr for an unknown kind.
+/// Make the stepper of a kind for one backend; return nullptr for an unknown kind.
 std::unique_ptr<Stepper> make_host_stepper(const std::string& kind);
 std::unique_ptr<Stepper> make_cuda_stepper(const std::string& kind, Stream stream);
 

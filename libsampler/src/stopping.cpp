@@ -16,7 +16,7 @@ std::int64_t look_after(std::int64_t draws) {
   return static_cast<std::int64_t>(std::ceil(kLookGrowth * static_cast<double>(draws)));
 }
 
-// The first check for convergence after at least `steps` steps.
+// Returns the number of draws at the first check for convergence after at least `steps` steps.
 std::int64_t first_look_from(std::int64_t steps, std::int64_t thin) {
   std::int64_t look = kFirstLook;
   while (look < (steps + thin - 1) / thin) look = look_after(look);
@@ -30,7 +30,8 @@ bool is_unsettled(const DrawDiagnostics& run) {
   return false;
 }
 
-// The quantity with the smallest ESS among those that are not constant; `ess` is infinite where none has one.
+// The quantity with the smallest ESS among those that are not constant; `ess` is infinite if no quantity has
+// an ESS.
 struct Least {
   std::size_t quantity = 0;
   double ess = INFINITY;

@@ -23,7 +23,7 @@ void refuse_value(const std::string& name, double value, const std::string& allo
 
 bool is_fixed(const device::Element& e) { return e.transform == Transform::fixed; }
 
-/// Index of the element before element i in an order.
+/// Returns the index of the element before element i in an order.
 std::size_t previous_of(const device::Element& e, std::size_t i) {
   return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(i) - e.stride);
 }
@@ -222,7 +222,7 @@ void Target::unconstrain_row(const device::CovarianceRow& row, std::span<const d
     u[static_cast<std::size_t>(row.scale.source)] = device::log(scale - row.scale.bound);
   }
   if (row.correlations == device::kFixedCorrelations) return;
-  // The squared norm of the row's elements from j on, summed from the end to avoid cancellation.
+  // rest is the squared norm of the row's elements from j on, summed from the end to avoid cancellation.
   double rest = at(row.row) * at(row.row);
   for (int j = row.row - 1; j >= 0; --j) {
     const double ratio = at(j) / std::sqrt(rest);  // sinh(u)
@@ -239,7 +239,7 @@ void Target::sort_list(std::size_t block, std::span<double> theta) const {
 }
 
 std::vector<double> Target::with_arguments_of(std::span<const double> theta) const {
-  // Lower bounds of a scale, for values that are (nearly) equal.
+  // Lower bounds of the deviations that determine a scale, for values that are (nearly) equal.
   constexpr double kLeastShare = 0.1, kLeast = 1e-3;
   std::vector<double> result(theta.begin(), theta.end());
   result.resize(static_cast<std::size_t>(dim()));
@@ -311,7 +311,7 @@ void Target::move_inside(std::vector<double>& theta) const {
   }
   for (std::size_t b : ordered_lists_) {
     sort_list(b, theta);
-    // Values that were clamped together are set apart again.
+    // Values that were clamped to the same bound are separated again.
     const auto begin = static_cast<std::size_t>(layout_.offset(b)),
                size = static_cast<std::size_t>(layout_.blocks[b].size());
     for (std::size_t rank = 0; rank < size; ++rank) {

@@ -68,7 +68,7 @@ class Builder {
     const int stride = ordered ? block.size() / block.shape[0] : 1;
     const bool first_coordinate = (ordered && i % stride == 0) || order != ListOrder::none;
     if (first_coordinate) {
-      // Of a decreasing list u_0 belongs to the last value.
+      // In a decreasing list, u_0 belongs to the last value.
       e.rank = order == ListOrder::decreasing ? block.size() - 1 - i : i / stride;
       e.stride = order == ListOrder::decreasing ? -1 : stride;
     }
@@ -99,8 +99,8 @@ class Builder {
     }
   }
 
-  // The density of element `i` of `block`. `at` is its index in theta, or the index of the covariance row
-  // whose scale it is.
+  // Returns element `i` of `block` with its density. `at` is its index in theta or, if it is the scale of a
+  // covariance row, the index of that row.
   device::Element element(const ParameterBlock& block, const PriorSpec& spec, int i, const std::string& name,
                           int at, bool is_row) {
     device::Element e{};
@@ -178,8 +178,8 @@ class Builder {
     return found->second;
   }
 
-  /// Whether elements of one block have different priors; `first_conditional` is the index of the first
-  /// conditional element of the block, where it has any.
+  /// Whether elements of one block have different priors. `first_conditional` is the index of the first
+  /// conditional element of the block, if there is one.
   bool differs_within(int begin, int size, std::size_t first_conditional) const {
     const auto& elements = built_.tables.elements;
     const device::Element& first = elements[static_cast<std::size_t>(begin)];
@@ -262,7 +262,8 @@ class Builder {
                                                                      : size;
   }
 
-  // For each matrix, u has the scales first and then the partial correlations, row by row.
+  // Adds all matrices of a block. For each matrix, u has the scales first and then the partial correlations,
+  // row by row.
   void add_covariances(const ParameterBlock& block) {
     const int d = block.matrix_dim(), triangle = d * (d + 1) / 2, count = block.size() / triangle;
     const auto parts = prior_blocks(block);
@@ -333,8 +334,8 @@ class Builder {
     return cholesky.matrixL();
   }
 
-  // Finds whether the prior differs between components; throws InputError where there is an order as well.
-  // `first_conditional` is the index of the block's first conditional element, where it has any.
+  // Finds whether the prior differs between components; throws InputError if there is an order as well.
+  // `first_conditional` is the index of the block's first conditional element, if there is one.
   template <class F>
   void compare_components(const ParameterBlock& block, std::size_t first_conditional, const F& element_at) {
     const int slice = block.size() / block.shape[0];

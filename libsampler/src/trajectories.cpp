@@ -5,7 +5,7 @@
 namespace emomc {
 namespace {
 
-// Rounds up to 128 bytes, so that each chain starts at a multiple of that.
+// Rounds up to a multiple of 128 bytes, so that each chain starts at such a multiple.
 int padded(int width) { return (width + 15) / 16 * 16; }
 
 template <class Kind>
@@ -49,7 +49,8 @@ class HostTrajectories final : public Trajectories {
     for (int chain = 0; chain < ensemble_.num_chains(); ++chain) f(arrays_.view(), chain);
   }
 
-  // A phase `propose` of all chains, then evaluations and decisions until all have done the segment's steps.
+  // Runs a phase `propose` of all chains, then evaluations and decisions until all have completed the
+  // segment's steps.
   void run_segment() {
     const device::TrajectoryView& view = arrays_.view();
     for_all([](const auto& v, int chain) { device::begin_segment<Kind>(device::HostTeam{}, v, chain); });

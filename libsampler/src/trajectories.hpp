@@ -1,5 +1,5 @@
-// Runs the chains of gradient samplers: each chain on a trajectory of its own, all that are under way
-// evaluated together.
+// Runs the chains of gradient samplers. Each chain has a trajectory of its own; all chains whose trajectory
+// is under way are evaluated together.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ class TrajectoryArrays {
   TrajectoryArrays(Device& device, const Ensemble& ensemble, bool has_tree, RecordLayout record);
 
   const device::TrajectoryView& view() const { return view_; }
-  /// Where the engine writes the gradients of the candidates' log likelihoods.
+  /// Arrays to which the engine writes the gradients of the candidates' log likelihoods.
   GradientView gradients() const { return {view_.likelihood_gradient, view_.step.ld}; }
-  /// The same, of the chains whose trajectory is under way when the work runs.
+  /// The same arrays, restricted to chains whose trajectory is under way when the work runs.
   GradientView gradients_under_way() const {
     return {view_.likelihood_gradient, view_.step.ld, view_.active};
   }
   device::i64* until() const { return until_.data(); }
-  /// Device address of the first slot of a buffer of the record.
+  /// Device address of the first slot of one of the two record buffers.
   const device::DrawStatistics* half(int index) const;
   std::size_t record_bytes() const { return statistics_.bytes(); }
 
@@ -33,7 +33,7 @@ class TrajectoryArrays {
   std::vector<device::TrajectoryTotals> totals() const { return totals_.download(); }
   void upload_totals(const std::vector<device::TrajectoryTotals>& totals) { totals_.upload(totals); }
   std::vector<device::TrajectoryState> states() const { return states_.download(); }
-  /// Of the current points, in the order of chains.
+  /// Whether the gradient at each chain's current point is finite, in the order of chains.
   std::vector<bool> have_finite_gradients() const;
 
  private:
@@ -53,31 +53,32 @@ class Trajectories {
   virtual const TrajectoryArrays& arrays() const = 0;
   virtual TrajectoryArrays& arrays() = 0;
 
-  /// Evaluates the current points with their gradients. Required before the calls below, once points have
+  /// Evaluates the current points with their gradients. Required before the calls below, after points have
   /// been uploaded. Waits.
   virtual void evaluate_current() = 0;
-  /// Enqueues the steps of all chains up to the one in arrays().until(); waits for them where the host
-  /// repeats leapfrogs.
+  /// Enqueues the steps of all chains up to the one in arrays().until(); waits for them if the host repeats
+  /// leapfrogs.
   virtual void launch() = 0;
-  /// [num_chains] acceptance probability of a single leapfrog from each chain's current point, which stays.
-  /// Waits.
+  /// Returns the acceptance probabilities [num_chains] of a single leapfrog from each chain's current point,
+  /// which does not change. Waits.
   virtual std::vector<double> try_step() = 0;
-  /// Describes for people how steps are run on a GPU.
+  /// Describes how steps are run on a GPU, for messages.
   virtual std::string stepping() const = 0;
 };
 
-/// `kind` is one of EMOMC_TRAJECTORIES; nullptr for another, and for an engine without gradients. `by`: who
-/// repeats leapfrogs on a GPU until all chains have done their steps.
+/// Makes the trajectories of `kind`, one of EMOMC_TRAJECTORIES; nullptr for another kind, and for an engine
+/// without gradients. `by`: the side that repeats leapfrogs on a GPU until all chains have completed their
+/// steps.
 std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, LikelihoodEngine& engine,
                                                 const Ensemble& ensemble, RecordLayout record,
                                                 RepeatedBy by = RepeatedBy::device);
-/// The same on a GPU.
+/// Makes the trajectories of `kind` on a GPU.
 std::unique_ptr<Trajectories> make_cuda_trajectories(const std::string& kind, LikelihoodEngine& engine,
                                                      const Ensemble& ensemble, RecordLayout record,
                                                      RepeatedBy by);
-/// Whether a kind that is a gradient sampler has trees.
+/// Whether a gradient sampler has trees; false for other kinds.
 bool has_tree(const std::string& kind);
-/// Empty where the engine runs gradient samplers; otherwise why not.
+/// The reason why the engine cannot run gradient samplers; empty if it can.
 std::string why_no_gradients(const LikelihoodEngine& engine);
 
 }  // namespace emomc

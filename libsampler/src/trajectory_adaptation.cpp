@@ -13,25 +13,26 @@ namespace emomc {
 namespace {
 
 constexpr std::int64_t kFewestSteps = 20, kInitialBuffer = 75, kFinalBuffer = 50, kFirstWindow = 25;
-// A mean step size of fewer updates is not used, but the one that the search has found.
+// With fewer updates, the step size that the search has found is used instead of the mean.
 constexpr std::int64_t kFewestUpdates = 10;
 constexpr double kShortInitialBuffer = 0.15, kShortFinalBuffer = 0.1;
 constexpr double kWindowGrowth = 0.05;
-constexpr std::int64_t kPointsPerWindow = 4096;  // over all chains
-// Chains of a group from whose points of every step the metric is learnt.
+constexpr std::int64_t kPointsPerWindow = 4096;  // counted over all chains
+// Number of chains of a group from whose points the metric is learnt if every window is a single step.
 constexpr std::size_t kLearntFrom = 256;
 
-// Hoffman and Gelman 2014, section 3.2.1, with another shrinkage (0.05 there) and first value (10 times the
-// step size that was found): docs/decisions/gradient-samplers.md.
+// Constants of Hoffman and Gelman 2014, section 3.2.1, with a different shrinkage (0.05 there) and first
+// value (10 times the step size that the search has found): docs/decisions/gradient-samplers.md.
 constexpr double kShrinkage = 0.2, kDelay = 10, kForgetting = 0.75, kLargerFirst = 2;
-// A chain's slope counts with this many times the median of the group's sizes at most.
+// Bound of the size of a chain's slope, as a multiple of the median of the group's sizes.
 constexpr double kMostOfMedian = 5;
-// The step size that is looked for at first has this acceptance, as in Stan.
+// The acceptance at which the search for the first step size aims, as in Stan.
 constexpr double kAcceptanceOfTrials = 0.8;
-// Leapfrogs of the longest trajectories before there is a metric, where that does not tell their length.
+// Bound of the number of leapfrogs of the longest trajectories before there is a metric that determines their
+// length.
 constexpr double kMostWithoutMetric = 10;
 constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
-// Prior points and relative variance of Stan's regularisation.
+// Prior points and relative variance of Stan's regularisation of the metric.
 constexpr double kPriorPoints = 5, kPriorVariance = 1e-3;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -50,7 +51,7 @@ MetricWindows metric_windows(std::int64_t warmup) {
   }
   windows.begin = initial;
   const std::int64_t end = warmup - last;
-  // A window is extended to the end where the one after it would not fit.
+  // A window is extended to the end if the next one would not fit.
   for (std::int64_t at = initial; at < end; length *= 2) {
     at = at + length + 2 * length > end ? end : at + length;
     windows.ends.push_back(at);
@@ -77,7 +78,7 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
   const auto size = static_cast<std::size_t>(layout_.size());
   adapted_.assign(num_groups_ * size, 0.0);
   for (std::size_t g = 0; g < num_groups_; ++g) {
-    // The leapfrogs' stable length is in proportion to the posterior's width of about 1 / sqrt(rows).
+    // The stable step size of leapfrogs is proportional to the posterior's width, about 1 / sqrt(rows).
     log_step(g) =
         -0.5 * std::log(1.0 + static_cast<double>(num_rows)) - 0.25 * std::log(static_cast<double>(n));
     double* numbers = adapted_.data() + g * size;
@@ -182,7 +183,8 @@ void TrajectoryAdaptation::tried(std::span<const double> acceptance) {
   }
 }
 
-// In the units of the identity an integration time of pi can be thousands of leapfrogs.
+// Bounds the length before there is a metric, because an integration time of pi in the units of the identity
+// can be thousands of leapfrogs.
 void TrajectoryAdaptation::bound_length(std::size_t group) {
   if (has_metric_.empty()) return;
   double& longest =
@@ -224,9 +226,9 @@ void TrajectoryAdaptation::add_point(int chain, std::span<const double> u, doubl
     Eigen::Map<Eigen::ArrayXd>(cross_.data() + group * n, y.size()) += y.array().square();
 }
 
-// The variance is that within chains, since chains may be in different modes of a mixture. It is regularised
-// as Stan's, but the variance of the prior points is in proportion to the typical one, so that the units of a
-// parameter do not matter.
+// Learns the metric from the variance within chains, because chains may be in different modes of a mixture.
+// The regularisation is Stan's, except that the variance of the prior points is proportional to the typical
+// variance, so that the units of a parameter do not matter.
 void TrajectoryAdaptation::learn_metric(std::size_t group) {
   if (shape_ == ProposalShape::isotropic) return;
   const auto n = static_cast<Eigen::Index>(layout_.dim_unconstrained);
@@ -261,7 +263,7 @@ void TrajectoryAdaptation::learn_metric(std::size_t group) {
   write_metric(group, moments);
 }
 
-// `moments`: the variances, or the covariance where dense.
+// Writes the metric. `moments` are the variances, or the covariance for a dense metric.
 void TrajectoryAdaptation::write_metric(std::size_t group, const Eigen::MatrixXd& moments) {
   const auto n = static_cast<Eigen::Index>(layout_.dim_unconstrained);
   double* numbers = adapted_.data() + group * static_cast<std::size_t>(layout_.size());
@@ -271,7 +273,7 @@ void TrajectoryAdaptation::write_metric(std::size_t group, const Eigen::MatrixXd
     const Eigen::LLT<Eigen::MatrixXd> factor(moments);
     if (factor.info() != Eigen::Success) return;
     Eigen::Map<Eigen::MatrixXd>(numbers + layout_.dense(0), n, n) = Eigen::MatrixXd(factor.matrixL());
-    // A dense metric's sds are read where the length is learnt only.
+    // The sds of a dense metric are read only if the length is learnt.
     if (length_) sds = moments.diagonal().array().sqrt();
   } else {
     sds = moments.array().sqrt();
@@ -292,7 +294,8 @@ double TrajectoryAdaptation::mean_acceptance(std::size_t group, const WindowCoun
   return sum / draws;
 }
 
-// Before the first window chains are on their way to the posterior, where the criterion means nothing.
+// Learns the length. Before the first window chains still move to the posterior, where the criterion has no
+// meaning.
 void TrajectoryAdaptation::learn_length(std::size_t group, std::int64_t end, const WindowCounts& counts) {
   if (!length_) return;
   length_->move_centre(group);

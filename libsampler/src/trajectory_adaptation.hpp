@@ -1,7 +1,7 @@
-// Warm-up of gradient samplers, after Stan: dual averaging of the step size (Hoffman and Gelman 2014,
-// section 3.2), and a metric that is learnt from the points of windows of doubling length (Stan Reference
-// Manual, "Adaptation"). Acceptance statistics and points are pooled over the chains of a group. Of kinds
-// that have one also the length of trajectories.
+// Warm-up of gradient samplers, after Stan: dual averaging of the step size (Hoffman and Gelman 2014, section
+// 3.2), and a metric that is learnt from the points of windows of doubling length (Stan Reference Manual,
+// "Adaptation"). If the kind has a learnt length of trajectories, it is learnt here too. Acceptance
+// statistics and points are pooled over the chains of a group.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,12 +19,12 @@ namespace emomc {
 
 /// The parts of a warm-up: an initial buffer, windows at whose ends the metric is learnt, and a final buffer.
 struct MetricWindows {
-  std::int64_t begin = 0;          ///< of the first window
-  std::vector<std::int64_t> ends;  ///< none where the warm-up is too short
+  std::int64_t begin = 0;          ///< number of steps before the first window
+  std::vector<std::int64_t> ends;  ///< ends of the windows; empty if the warm-up is too short
 };
-/// Stan's: buffers of 75 and 50 steps, windows of 25, 50, 100, ..., the last one as long as is left; 15 % and
-/// 10 % of the warm-up, at least 10 steps, where that is shorter than 150, and no metric where it is shorter
-/// than 20.
+/// Returns Stan's windows: buffers of 75 and 50 steps, windows of 25, 50, 100, ..., the last one extended to
+/// the final buffer. If the warm-up is shorter than 150 steps, the buffers have 15 % and 10 % of it, the
+/// latter at least 10 steps; if it is shorter than 20 steps, there is no metric.
 MetricWindows metric_windows(std::int64_t warmup);
 
 class TrajectoryAdaptation final : public WarmUp {
@@ -34,9 +34,9 @@ class TrajectoryAdaptation final : public WarmUp {
                        const std::vector<ChainPlan>& plans, int dim_unconstrained, std::int64_t warmup,
                        std::size_t num_rows);
 
-  /// The step size changes after single steps at first, later after as many as are a twentieth of those
-  /// since it was begun anew, so that chains wait for each other less and less often. Where chains share the
-  /// length of their trajectories, none waits, and every window is a step.
+  /// The step size changes after single steps at first. Later it changes after a twentieth of the number of
+  /// steps since it was last restarted, so that chains wait for each other less often. If chains share the
+  /// length of their trajectories, no chain has to wait, and every window is one step.
   std::vector<std::int64_t> window_ends(std::int64_t warmup) const override;
   void begin_warmup(std::int64_t warmup) override;
   const std::vector<double>& adapted() const override { return adapted_; }
@@ -45,7 +45,7 @@ class TrajectoryAdaptation final : public WarmUp {
   void end_window(std::int64_t end, const WindowCounts& counts) override;
   bool is_trying() const override;
   void tried(std::span<const double> acceptance) override;
-  /// Over the second half of the final buffer.
+  /// Change of the log step size over the second half of the final buffer.
   std::vector<double> drift() const override;
   std::vector<double> save() const override;
   void restore(std::span<const double> saved) override;
@@ -69,23 +69,25 @@ class TrajectoryAdaptation final : public WarmUp {
   ProposalShape shape_;
   double target_acceptance_;
   std::vector<std::size_t> group_of_chain_;
-  std::vector<std::size_t> place_of_chain_;  ///< in its group
+  std::vector<std::size_t> place_of_chain_;  ///< index of each chain in its group
   std::size_t num_groups_ = 1;
   std::int64_t warmup_;
   MetricWindows windows_;
   std::vector<double> adapted_;
-  std::vector<Search> search_;  ///< [num_groups]; none between the steps of the chains
-  // Dual averaging, [num_groups] each: the log step size that it shrinks towards, the mean of target less
+  std::vector<Search> search_;  ///< [num_groups]; Search::none except while step sizes are searched for,
+                                ///< between the steps of the chains
+  // Dual averaging, [num_groups] each: the log step size towards which it shrinks, the mean of target less
   // acceptance, the mean log step size, and the number of updates.
   std::vector<double> mu_, error_, mean_, updates_;
   std::vector<double>
       late_;  ///< [num_groups] mean log step size in the middle of the final buffer; NaN before
-  // Moments since the metric was learnt, of points relative to their chain's first one.
+  // Moments of points relative to their chain's first point, since the metric was last learnt.
   std::vector<double> first_, sum_;  ///< num_chains x dim_unconstrained
   std::vector<double> count_;        ///< [num_chains]
-  std::vector<double> cross_;        ///< num_groups x squares, or products where dense
+  std::vector<double> cross_;        ///< num_groups x squares, or products for a dense metric
   std::optional<LengthAdaptation> length_;
-  std::vector<double> has_metric_;  ///< [1] where the length is bounded until there is a metric, or none
+  std::vector<double> has_metric_;  ///< [1] whether there is a metric, if the length is bounded until then;
+                                    ///< otherwise empty
 
   template <class Self>  // const or not
   static auto saved_parts(Self& self) {

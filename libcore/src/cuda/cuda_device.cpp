@@ -24,7 +24,7 @@ struct CudaEvent final : Event {
   }
 };
 
-// The streams of all devices of the process.
+// The GPU of each stream that a device of this process has made.
 class StreamsOfGpus {
  public:
   static void add(Stream stream, int gpu) {
@@ -118,7 +118,8 @@ class CudaDevice final : public Device, public DeviceOfRank {
   std::unique_ptr<Graph> capture_while(const std::function<void()>& body, Flags flags,
                                        RepeatedBy by) override {
     use();
-    // The sanitizer does not follow kernels into the bodies of conditional nodes (scripts/test-gpu.sh).
+    // The sanitizer does not follow kernels in the bodies of conditional nodes (scripts/test-gpu.sh); the
+    // variable makes the host repeat work instead.
     if (by == RepeatedBy::device && !repeats_by_host_ && std::getenv("EMOMC_TEST_HOST_LOOPS") == nullptr)
       if (auto graph = repeated_by_device(stream_, body, flags)) return graph;
     return std::make_unique<RepeatedGraph>(*this, body, flags);
@@ -160,7 +161,7 @@ class CudaDevice final : public Device, public DeviceOfRank {
   }
 
  private:
-  /// Makes the GPU the current device of the calling thread, whatever others have made it.
+  /// Makes this GPU the current device of the calling thread, because other code may have changed it.
   void use() const { EMOMC_CUDA_CHECK(cudaSetDevice(index_)); }
 
   struct Call {
@@ -189,8 +190,8 @@ class CudaDevice final : public Device, public DeviceOfRank {
   cudaStream_t stream_ = nullptr;
   bool repeats_by_host_ = false;
   std::mutex calls_mutex_;
-  std::map<const std::function<void()>*, Call> calls_;  ///< what the driver is given a pointer to
-  std::exception_ptr thrown_;                           ///< by a function of call()
+  std::map<const std::function<void()>*, Call> calls_;  ///< objects to which the driver has pointers
+  std::exception_ptr thrown_;                           ///< exception that a function of call() has thrown
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace emomc {
 namespace {
 
-// CUDA 13 has other parameters than CUDA 12 under these names.
+// The functions of these names have other parameters in CUDA 13 than in CUDA 12.
 cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeParams* parameters) {
 #if CUDART_VERSION >= 13000
   return cudaGraphAddNode(node, graph, nullptr, nullptr, 0, parameters);
@@ -31,7 +31,7 @@ cudaError_t remove_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t
   return cudaGraphRemoveDependencies_v2(graph, &from, &to, &data, 1);
 #endif
 }
-// To a node that begins after the other has ended.
+// Adds an edge to a node that begins after the other node has ended.
 cudaError_t add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to) {
 #if CUDART_VERSION >= 13000
   return cudaGraphAddDependencies(graph, &from, &to, nullptr, 1);
@@ -40,12 +40,14 @@ cudaError_t add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to
 #endif
 }
 
-// Kernels that were launched with Overlap::yes begin after the one ahead of them has ended. What CUDA says of
-// the bodies of conditional nodes does not mention edges of another kind. Returns whether that was done.
+// Makes kernels that were launched with Overlap::yes begin only after the preceding kernel has ended, because
+// CUDA's documentation of the bodies of conditional nodes does not mention edges of other kinds. Returns
+// whether this succeeded.
 bool remove_overlaps(cudaGraph_t graph) {
   std::size_t num_nodes = 0;
   if (cudaGraphGetNodes(graph, nullptr, &num_nodes) != cudaSuccess) return false;
-  // The most that there can be: to ask for their number may be an error where some are of another kind.
+  // This is the largest possible number: a query of the actual number may fail if some edges are of another
+  // kind.
   std::size_t count = num_nodes * num_nodes / 2;
   if (count == 0) return true;
   std::vector<cudaGraphNode_t> from(count), to(count);
@@ -59,8 +61,8 @@ bool remove_overlaps(cudaGraph_t graph) {
   return true;
 }
 
-// Ends a capture that has begun, whose work is what `enqueue` enqueues, and returns its graph. `owned`: by
-// the caller from now on, otherwise by another graph.
+// Ends a capture that has begun, after `enqueue` has enqueued the work, and returns its graph. `owned`:
+// whether the caller owns the graph; otherwise another graph owns it.
 cudaGraph_t end_of_capture(Stream stream, const std::function<void()>& enqueue, bool owned) {
   cudaGraph_t recorded = nullptr;
   try {
@@ -82,8 +84,8 @@ bool driver_has_conditional_nodes() {
   return version >= kFirst;
 }
 
-// A conditional node as the only one of `graph`; its body is empty and is run at least once. Returns whether
-// there is one.
+// Adds a conditional node as the only node of `graph`; its body is empty and is run at least once. Returns
+// whether this succeeded.
 bool add_while_node(cudaGraph_t graph, cudaGraphConditionalHandle& handle, cudaGraph_t& body) {
   if (cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault) != cudaSuccess)
     return false;

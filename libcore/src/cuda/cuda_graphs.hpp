@@ -1,4 +1,4 @@
-// CUDA graphs of captured work, also of work that is repeated as long as flags are set.
+// CUDA graphs of captured work, including work that is repeated as long as flags are set.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,11 +9,11 @@
 
 namespace emomc {
 
-/// A graph that is not instantiated yet.
+/// A graph that has not been instantiated.
 class RecordedWork {
  public:
   RecordedWork();
-  /// What `enqueue` enqueues on `stream`.
+  /// Records the work that `enqueue` enqueues on `stream`.
   RecordedWork(Stream stream, const std::function<void()>& enqueue);
   ~RecordedWork() {
     if (graph_) cudaGraphDestroy(graph_);
@@ -30,7 +30,7 @@ class RecordedWork {
 class CudaGraph : public Graph {
  public:
   explicit CudaGraph(const RecordedWork& work);
-  /// Of a graph that has been instantiated.
+  /// Takes ownership of a graph that has been instantiated.
   explicit CudaGraph(cudaGraphExec_t handle) : handle_(handle) {}
   ~CudaGraph() override {
     if (handle_) cudaGraphExecDestroy(handle_);
@@ -41,11 +41,11 @@ class CudaGraph : public Graph {
   cudaGraphExec_t handle_ = nullptr;
 };
 
-/// The graph of Device::capture_while(), repeated by a conditional node of its own; nullptr where the driver
-/// has none.
+/// Makes the graph of Device::capture_while(), repeated by a conditional node; nullptr if the driver does not
+/// support such nodes.
 std::unique_ptr<Graph> repeated_by_device(Stream stream, const std::function<void()>& body, Flags flags);
 
-/// The same, repeated by the host: launch() waits for each repetition.
+/// The graph of Device::capture_while(), repeated by the host: launch() waits for each repetition.
 class RepeatedGraph final : public CudaGraph {
  public:
   RepeatedGraph(Device& device, const std::function<void()>& body, Flags flags)
@@ -59,7 +59,7 @@ class RepeatedGraph final : public CudaGraph {
 
   Device& device_;
   DeviceArray<int> again_;
-  int* seen_;  ///< its copy in host memory
+  int* seen_;  ///< copy of again_ in host memory
 };
 
 }  // namespace emomc

@@ -51,7 +51,7 @@ LinkedCode link_code(const std::vector<std::string_view>& pieces, const std::str
   const NvJitLink& api = nvjitlink();
   if (!api.problem.empty()) throw MachineError("kernels cannot be linked: " + api.problem);
   const std::string target = "-arch=" + architecture;
-  // No contraction, as in all other code here.
+  // Contraction is off, as in all other code here.
   std::array<const char*, 5> options{target.c_str(), "-lto", "-fma=0", "-Xptxas=-v", "-verbose"};
   nvJitLinkHandle handle = nullptr;
   const auto check = [&](nvJitLinkResult status, const char* call) {

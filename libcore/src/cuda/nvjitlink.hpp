@@ -1,4 +1,4 @@
-// nvJitLink, loaded when it is first asked for.
+// Access to nvJitLink, which is loaded when it is first needed.
 #pragma once
 
 #include <nvJitLink.h>
@@ -11,7 +11,7 @@ namespace emomc {
 
 /// The functions of libnvJitLink that are used here.
 struct NvJitLink {
-  std::string problem;  ///< why it is not there; empty: it is
+  std::string problem;  ///< reason why the library cannot be used; empty if it can
   unsigned major = 0, minor = 0;
   decltype(&nvJitLinkVersion) version = nullptr;
   decltype(&nvJitLinkCreate) create = nullptr;
@@ -26,14 +26,15 @@ struct NvJitLink {
   decltype(&nvJitLinkGetLinkedCubin) cubin = nullptr;
 };
 
-/// Finds it once; the same object ever after.
+/// Finds the library at the first call; later calls return the same object.
 const NvJitLink& nvjitlink();
 
 struct LinkedCode {
   std::string cubin;
-  std::string log;  ///< of ptxas -v
+  std::string log;  ///< output of ptxas -v
 };
-/// Links pieces of LTO IR for an architecture, "sm_90". Throws MachineError with the linker's messages.
+/// Links pieces of LTO IR for an architecture such as "sm_90". Throws MachineError with the linker's
+/// messages.
 LinkedCode link_code(const std::vector<std::string_view>& pieces, const std::string& architecture);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// NVRTC, loaded when it is first asked for: a machine may have a driver and no toolkit.
+// Access to NVRTC, which is loaded when it is first needed: a machine may have a driver but no toolkit.
 #pragma once
 
 #include <nvrtc.h>
@@ -9,7 +9,7 @@ namespace emomc {
 
 /// The functions of libnvrtc that are used here.
 struct Nvrtc {
-  std::string problem;  ///< why it is not there; empty: it is
+  std::string problem;  ///< reason why the library cannot be used; empty if it can
   int major = 0, minor = 0;
   decltype(&nvrtcGetErrorString) error_string = nullptr;
   decltype(&nvrtcVersion) version = nullptr;
@@ -26,7 +26,7 @@ struct Nvrtc {
   decltype(&nvrtcGetLTOIR) lto_ir = nullptr;
 };
 
-/// Finds it once; the same object ever after.
+/// Finds the library at the first call; later calls return the same object.
 const Nvrtc& nvrtc();
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// Kernels that look at the flags of Device::capture_while().
+// Kernels that read the flags of Device::capture_while().
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,9 +7,9 @@
 
 namespace emomc {
 
-/// Enqueues a kernel of a conditional node's body: the node repeats it where one of the flags is not 0.
+/// Enqueues a kernel in a conditional node's body: the node repeats the body if one of the flags is not 0.
 void enqueue_condition(Flags flags, cudaGraphConditionalHandle node, Stream stream);
-/// Enqueues a kernel that sets *again, device memory, to 1 where one of the flags is not 0, otherwise to 0.
+/// Enqueues a kernel that sets *again, device memory, to 1 if one of the flags is not 0, otherwise to 0.
 void enqueue_condition(Flags flags, int* again, Stream stream);
 
 }  // namespace emomc

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As the ahead-of-time kernels: no contraction, so that the bits are theirs.
+// Contraction is off, as in the kernels that are compiled ahead of time, so that the bits are the same.
 const std::vector<std::string> kOptions{"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                         "-DEMOMC_EXACT_SIZES=1"};
 
@@ -33,7 +33,7 @@ std::vector<const DeviceSources*> all_sources(const KernelSource& source) {
 
 bool is_linked(const DeviceSource& source) { return source.name.ends_with(kLinkedCode); }
 
-/// The LTO IR that is linked with a kernel.
+/// Returns the pieces of LTO IR that are linked with a kernel.
 std::vector<std::string_view> linked_code(const KernelSource& source) {
   std::vector<std::string_view> code;
   for (const DeviceSources* sources : source.sources)
@@ -48,7 +48,7 @@ std::string program_text(const KernelSource& source) {
   return text;
 }
 
-// All that the machine code depends on.
+// Returns a hash of everything that the machine code depends on.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
   std::string all = program_text(source) + source.kernel + '\n' + architecture + '\n' +
                     std::to_string(nvrtc().major) + '.' + std::to_string(nvrtc().minor) + '\n';
@@ -61,8 +61,9 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
   return sha256_hex(all);
 }
 
-// Of ptxas -v: "Used 96 registers" and "8 bytes spill stores, 12 bytes spill loads". NVRTC compiles one
-// kernel and whatever functions it calls.
+// Returns the largest number, or the sum of the numbers, that match `pattern` in the log of ptxas -v, such as
+// "Used 96 registers" and "8 bytes spill stores, 12 bytes spill loads". The log has an entry for the kernel
+// and for each function that it calls.
 int number_before(const std::string& log, const std::string& pattern, bool largest) {
   int result = 0;
   const std::regex expression(pattern);
@@ -132,8 +133,8 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
   return result;
 }
 
-// A cached kernel: a line with symbol, registers, spilled and shared bytes, size and hash of the code, then
-// the code.
+// Reads a cached kernel. The file has a line with symbol, registers, spilled and shared bytes, size and hash
+// of the code, followed by the code.
 std::optional<KernelCode> read_cached(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string line, hash;
@@ -151,7 +152,7 @@ std::optional<KernelCode> read_cached(const fs::path& file) {
   return result;
 }
 
-// A cache that cannot be written costs time and nothing else.
+// A cache that cannot be written costs only time, so errors are ignored.
 void write_cached(const fs::path& file, const KernelCode& kernel) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
@@ -195,14 +196,15 @@ struct RuntimeKernel::Impl {
 
 namespace {
 
-// More than 48 kB of shared memory have to be allowed. launch_function (cuda_launch.cuh) does so by the
-// dynamic part alone, with room for a small static one; a kernel with a larger one is allowed all there is.
+// More than 48 kB of shared memory have to be allowed explicitly. launch_function (cuda_launch.cuh) considers
+// only the dynamic part, with room for a small static part; a kernel with a larger static part is therefore
+// allowed all the memory that there is.
 void allow_all_shared_memory(const void* kernel, int device) {
   constexpr std::size_t kSmallStaticPart = 8 << 10;
   cudaFuncAttributes attributes{};
   int most = 0;
   if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
-    cudaGetLastError();  // its launch will say what is wrong
+    cudaGetLastError();  // the launch will report the error
     return;
   }
   if (attributes.sharedSizeBytes <= kSmallStaticPart) return;

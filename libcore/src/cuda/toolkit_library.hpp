@@ -1,4 +1,4 @@
-// A library of the CUDA toolkit that is loaded when it is first asked for: a machine may have a driver and no
+// A library of the CUDA toolkit that is loaded when it is first needed: a machine may have a driver but no
 // toolkit.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace emomc {
 /// The functions of one library; it stays loaded until the process ends.
 class ToolkitLibrary {
  public:
-  /// `name`: "nvrtc" is libnvrtc.so of CUDA's major version.
+  /// `name`: for example, "nvrtc" stands for libnvrtc.so of CUDA's major version.
   explicit ToolkitLibrary(const std::string& name) : name_("lib" + name) {
     const std::string file = name_ + ".so", own = file + "." + std::to_string(CUDART_VERSION / 1000),
                       folder = "/usr/local/cuda/lib64/";
@@ -22,7 +22,7 @@ class ToolkitLibrary {
     problem_ = own + " was not found; it comes with the CUDA toolkit (LD_LIBRARY_PATH says where)";
   }
 
-  /// Leaves `function` as it is where there is no library.
+  /// Finds a function by its name. `function` stays unchanged if there is no library.
   template <class Function>
   void get(Function& function, const char* name) {
     if (!library_) return;
@@ -30,7 +30,7 @@ class ToolkitLibrary {
     if (!function) problem_ = name_ + " has no " + name;
   }
 
-  /// Why functions are missing; empty: none is.
+  /// The reason why functions are missing; empty if none is missing.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -44,7 +44,7 @@ class MpiRanks final : public Communicator {
     MPI_Comm_size(host, &size_of_host_);
     MPI_Comm_free(&host);
   }
-  /// A duplicate of another one.
+  /// Makes a communicator from a duplicate of another one's MPI communicator.
   MpiRanks(MpiRanks& of, MPI_Comm duplicate)
       : give_up_(of.give_up_),
         of_(&of),
@@ -55,7 +55,8 @@ class MpiRanks final : public Communicator {
         size_of_host_(of.size_of_host_) {
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   }
-  // Duplicates are freed by the end of MPI: to free one is collective, and other ranks may have failed.
+  // Duplicates are not freed here but by the end of MPI: freeing is collective, and other ranks may have
+  // failed.
   ~MpiRanks() override {
     if (of_) return;
     for (const auto& work : at_end_) work();
@@ -70,7 +71,7 @@ class MpiRanks final : public Communicator {
   std::string kind() const override { return "MPI"; }
 
   void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) override {
-    // Counts of MPI are int: more is sent in turns, each rank's data one after another.
+    // MPI's counts are of type int, so larger amounts are sent in turns, one rank's data after another's.
     std::size_t most = 0;
     for (const std::size_t count : bytes) most = std::max(most, count);
     const std::size_t at_once = static_cast<std::size_t>(INT_MAX) / static_cast<std::size_t>(size_);
@@ -128,7 +129,7 @@ class MpiRanks final : public Communicator {
     }
   }
 
-  // MPI_Wait would keep a processor busy, and would wait for ever where another process is gone.
+  // MPI_Wait would keep a processor busy, and would wait for ever if another process is gone.
   void wait(MPI_Request& request) {
     constexpr auto kBusy = std::chrono::microseconds(50);
     constexpr std::chrono::microseconds kLongestPause{500};
@@ -151,7 +152,7 @@ class MpiRanks final : public Communicator {
   }
 
   bool (*give_up_)();
-  MpiRanks* of_ = nullptr;  ///< of a duplicate
+  MpiRanks* of_ = nullptr;  ///< the communicator that this one duplicates, or null
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, rank_of_host_ = 0, size_of_host_ = 1;
   std::vector<std::function<void()>> at_end_;

@@ -1,4 +1,4 @@
-// NCCL, which is looked for when it is first needed: the program runs without it.
+// Access to NCCL, which is loaded when it is first needed: the program runs without it.
 #pragma once
 
 #include <nccl.h>

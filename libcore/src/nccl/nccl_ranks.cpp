@@ -30,7 +30,7 @@ class NcclRanks final : public DeviceRanks {
     if (ranks.rank() == 0) check(nccl().get_unique_id(&id), "ncclGetUniqueId");
     ranks.broadcast(&id, sizeof id);
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;  // a rank that waits can look whether the others are still there
+    config.blocking = 0;  // lets a waiting rank check whether the others still run
     check(nccl().init_rank(&comm_, ranks.size(), id, ranks.rank(), &config), "ncclCommInitRankConfig");
     watcher_ = std::thread([this] { watch(); });
     try {
@@ -41,7 +41,8 @@ class NcclRanks final : public DeviceRanks {
       throw;
     }
   }
-  // ncclCommDestroy() waits until the other processes of the host end theirs, too.
+  // The communicator is destroyed at the end: ncclCommDestroy() waits until the host's other processes do so
+  // too.
   ~NcclRanks() override {
     end_watch();
     if (is_aborted_) return;
@@ -78,7 +79,7 @@ class NcclRanks final : public DeviceRanks {
   }
 
  private:
-  // Where another rank does not answer, the end of the process frees what is left.
+  // If another rank does not answer, the end of the process frees the remaining resources.
   static void end(ncclComm_t comm, int gpu) noexcept {
     try {
       EMOMC_CUDA_CHECK(cudaSetDevice(gpu));
@@ -89,7 +90,7 @@ class NcclRanks final : public DeviceRanks {
     }
   }
 
-  // Waits until the communicator has done what it was asked for on the host.
+  // Waits until the communicator has completed its pending operations on the host.
   void settle() {
     settle(comm_, [this] { return ranks().has_failed(); });
   }
@@ -107,7 +108,7 @@ class NcclRanks final : public DeviceRanks {
     }
   }
 
-  // The first gather and the first broadcasts make connections, which captured work should not.
+  // The first gather and the first broadcasts make connections, which captured work must not do.
   void connect() {
     const auto size = static_cast<std::size_t>(ranks().size());
     {
@@ -139,7 +140,7 @@ class NcclRanks final : public DeviceRanks {
       const ncclResult_t status = nccl().async_error(comm_, &state);
       const bool is_broken = status != ncclSuccess || (state != ncclSuccess && state != ncclInProgress);
       if (!is_broken && !ranks().has_failed()) continue;
-      // First of all: whoever waits is woken by the end of the work.
+      // The failure is stored before the abort, because the abort ends the work and wakes the waiting thread.
       if (auto* waiting = dynamic_cast<DeviceOfRank*>(&device()))
         waiting->fail(std::make_exception_ptr(PeerError(
             is_broken ? std::string("NCCL: ") + nccl().error_string(state) : "another rank has failed")));

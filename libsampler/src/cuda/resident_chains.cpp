@@ -83,7 +83,7 @@ class CudaResidentChains final : public ResidentChains {
               static_cast<int>(launch.config.gridDim.x);
       return;
     }
-    // A GPU without such clusters says so by an error or by none of them.
+    // A GPU without such clusters returns an error or a number of 0.
     int clusters = 0;
     const bool has_answer =
         cudaFuncSetAttribute(kernel_.function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1) ==
@@ -94,7 +94,7 @@ class CudaResidentChains final : public ResidentChains {
   }
 
   int spilled() const { return kernel_.spilled(); }
-  /// Whether the GPU has room for a cluster, or where chains are wide for all blocks at once.
+  /// Whether the GPU has room for a cluster or, in the wide form, for all blocks at once.
   bool runs() const { return runs_; }
 
   void launch(std::int64_t num_steps) const override {
@@ -155,13 +155,13 @@ class CudaResidentChains final : public ResidentChains {
   device::StepView view_;
   RuntimeKernel kernel_;
   DeviceArray<device::RowNode> nodes_;
-  DeviceChainLists lists_;  // their leaves are nodes
+  DeviceChainLists lists_;  // the lists' leaves are nodes
   DeviceArray<device::u64> told_;
   device::ResidentWork work_{};
   bool runs_ = false;
 };
 
-// Empty for the fastest one.
+// Returns the form that `kernels` names; empty for `fastest` and `launched`.
 std::optional<device::ResidentForm> form_of(StepKernels kernels) {
   switch (kernels) {
     case StepKernels::ahead:

@@ -1,4 +1,4 @@
-// Binds the step body to CUDA blocks, one per chain.
+// Runs the step body in CUDA blocks, one per chain.
 #include "../stepper.hpp"
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_team.cuh"
@@ -7,8 +7,9 @@
 namespace emomc {
 namespace {
 
-/// Of most targets the table has elements and simplices only. Kernels for them are without the rest, for a
-/// kernel that runs once per step waits for its instructions.
+/// The kind of parameter table. Most targets have only elements and simplices. Kernels for them do not
+/// contain the other code, because a kernel that runs once per step spends most of its time waiting for
+/// instructions.
 enum class TableKind { plain, any };
 template <TableKind kKind>
 __device__ device::Workspace with_table(device::Workspace w) {
@@ -16,7 +17,7 @@ __device__ device::Workspace with_table(device::Workspace w) {
   return w;
 }
 
-/// kNear: the chain's vectors are worked on in dynamic shared memory.
+/// Makes a transition of each chain. kNear: the chain's vectors are in dynamic shared memory during the work.
 template <class Proposal, TableKind kKind, bool kNear>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     transition_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
@@ -26,8 +27,8 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
   const int chain = static_cast<int>(blockIdx.x);
   const device::Workspace w =
       with_table<kKind>(kNear ? device::workspace_in(memory, view, chain) : device::rows_of(view, chain));
-  // Reads what the transition before has written, which has ended: the likelihood's kernels, which wait for
-  // it, have begun.
+  // This reads the results of the preceding transition, which has ended: the likelihood's kernels, which wait
+  // for that transition, have begun.
   const device::Prepared prepared =
       device::prepare_transition<Proposal>(team, view, chain, accept_block, propose_block, w);
   begin_overlapped();
@@ -35,15 +36,15 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
   device::finish_transition<Proposal>(team, view, chain, accept_block, propose_block, prepared, w);
 }
 
-/// A workspace in dynamic shared memory with room for one more candidate.
+/// Returns the size of a workspace in dynamic shared memory with room for one more candidate.
 EMOMC_HD inline device::i64 prefetch_bytes(const device::StepView& view) {
   return device::workspace_bytes(view) +
          (view.point_size + view.table.dim) * static_cast<device::i64>(sizeof(double));
 }
 
-/// The same transition by two teams, one for each outcome of the acceptance, that compute the next candidate
+/// Makes a transition by two teams, one for each outcome of the acceptance, that compute the next candidate
 /// while the likelihood of the present one is not known yet (Brockwell 2006, "Parallel Markov chain Monte
-/// Carlo simulation by pre-fetching"). The candidate of the outcome that comes true is stored.
+/// Carlo simulation by pre-fetching"). The candidate of the actual outcome is stored.
 template <class Proposal, TableKind kKind>
 __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Proposal> ? 1 : 2)
     prefetching_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
@@ -70,16 +71,16 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
   if (!if_accepted)
     device::accept_or_reject<Proposal>(team, view, chain, accept_block, decision, prepared, w);
   if constexpr (device::has_fit_moves<Proposal>) {
-    __syncthreads();  // the accepted point is the current one
+    __syncthreads();  // the accepted point is now the current one
     if (decision.accepted == if_accepted)
       device::store_kept<Proposal>(team, view, chain, prepared.adapted.block,
                                    if_accepted ? w.u : w.current_u);
   }
 }
 
-/// A team for each chain (x), step (y) and Proposal::kMovesTogether of the step's moves by a fit (z), or
-/// fewer where so many do not fit its memory; [dim_unconstrained x kMovesTogether] doubles of dynamic shared
-/// memory.
+/// Draws innovations ahead. The grid has a team for each chain (x), step (y) and group of
+/// Proposal::kMovesTogether of the step's moves by a fit (z); the last group may be smaller. Dynamic shared
+/// memory: [dim_unconstrained x kMovesTogether] doubles.
 template <class Proposal>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     draw_ahead_kernel(const __grid_constant__ device::StepView view, int first_block) {
@@ -145,14 +146,15 @@ class CudaStepper final : public Stepper {
     }
     const auto bytes = static_cast<std::size_t>(device::workspace_bytes(view));
     const bool near = bytes <= kMostShared;
-    // Without a likelihood in between, this transition reads what the one before is writing.
+    // Without a likelihood evaluation in between, this transition reads what the preceding one writes, so
+    // they must not overlap.
     launch_kernel("launch of transition_kernel", evaluated ? Overlap::yes : Overlap::no,
                   near ? transition_kernel<Proposal, kKind, true> : transition_kernel<Proposal, kKind, false>,
                   dim3(static_cast<unsigned>(view.num_chains)), dim3(device::kTeamLanes), near ? bytes : 0,
                   stream_, view, accept_block, propose_block);
   }
 
-  // Beyond, the likelihood leaves no multiprocessor idle that could prepare both outcomes.
+  // With more chains, the likelihood leaves no multiprocessor idle that could prepare both outcomes.
   static constexpr int kMostPrefetching = 64;
 
   Stream stream_;

@@ -1,5 +1,5 @@
-// Binds the phases of trajectories to CUDA blocks, one per chain. The host launches a segment; the GPU
-// repeats evaluation and `advance` until all chains have done the segment's steps.
+// Runs the phases of trajectories in CUDA blocks, one per chain. The host launches a segment; the GPU repeats
+// evaluation and `advance` until all chains have completed the segment's steps.
 #include "../trajectories.hpp"
 #include "emomc/core/cuda_launch.cuh"
 #include "emomc/device/block_team.cuh"
@@ -12,8 +12,8 @@ namespace {
 using device::BlockTeam;
 using device::TrajectoryView;
 
-/// As in stepper.cu: kernels for a table of elements and simplices only are without the rest. Here for the
-/// kernel that runs once per leapfrog.
+/// The kind of parameter table, as in stepper.cu: kernels for tables with only elements and simplices do not
+/// contain the other code. Used for the kernel that runs once per leapfrog.
 enum class TableKind { plain, any };
 
 template <class Kind>
@@ -26,7 +26,8 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
 
 template <class Kind, TableKind kTable, class Team>
 __device__ void advance_if_active(const Team& team, const TrajectoryView& view) {
-  // First of all, also in blocks that have nothing to do: the grid must not end before the one ahead has.
+  // This call comes first, even in blocks that have nothing to do: the grid must not end before the preceding
+  // one has ended.
   begin_overlapped();
   const int chain = static_cast<int>(blockIdx.x);
   if constexpr (kTable == TableKind::plain) {
@@ -44,13 +45,13 @@ __global__ void __launch_bounds__(device::kTeamLanes, 3)
   advance_if_active<Kind, kTable>(BlockTeam{scratch}, view);
 }
 
-/// The same by a warp for each chain.
+/// Advances each chain by one warp.
 template <class Kind, TableKind kTable>
 __global__ void __launch_bounds__(32, 1) advance_by_warp_kernel(const __grid_constant__ TrajectoryView view) {
   advance_if_active<Kind, kTable>(device::WarpTeam{}, view);
 }
 
-/// One of the phases that are rarely run.
+/// The phases that are rarely run.
 enum class Rare { begin_chain, begin_trial, finish_trial };
 
 template <Rare kPhase>
@@ -116,12 +117,13 @@ class CudaTrajectories final : public Trajectories {
                   dim3(device::kTeamLanes), 0, device_.stream(), arrays_.view());
   }
 
-  // Several between two looks at the chains, each of which takes a kernel and a turn of the graph.
+  // Enqueues several leapfrogs between two checks of the chains; each check takes a kernel and a repetition
+  // of the graph.
   void enqueue_leapfrogs() {
     constexpr int kTogether = 8;
     const device::ParameterTable& table = arrays_.view().step.table;
     const bool is_plain = table.num_covariance_rows + table.num_conditionals == 0;
-    // Few parameters are soon done with, so that a block's barriers would take longer.
+    // With few parameters there is little work, so that a block's barriers would take longer than the work.
     constexpr int kMostOfWarp = 64;
     const bool by_warp = table.dim_unconstrained <= kMostOfWarp;
     const auto kernel = by_warp    ? is_plain ? advance_by_warp_kernel<Kind, TableKind::plain>

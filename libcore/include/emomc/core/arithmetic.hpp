@@ -1,4 +1,5 @@
-// Version number of the arithmetic that draws depend on.
+// Version number of the arithmetic that draws depend on; a run that is resumed is checked against this
+// number.
 #pragma once
 
 namespace emomc {

@@ -1,5 +1,5 @@
-// Chains by the rows that they read: chains with equal segments share a list, whose leaves are the nodes of
-// the tree of sums that a kernel begins with, tiles or parts of tiles.
+// Groups chains by the segments that they read. Chains with equal segments share one list; the leaves of a
+// list are the nodes with which a kernel's tree of sums begins (tiles or parts of tiles).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace emomc {
 
-/// Throws std::invalid_argument for a segment that does not exist.
+/// Throws std::invalid_argument if a chain names a segment that does not exist.
 inline void check_segments(const std::vector<ChainPlan>& chains, std::size_t num_segments) {
   for (const auto& chain : chains)
     for (const int segment : chain.segments)
@@ -23,26 +23,27 @@ inline void check_segments(const std::vector<ChainPlan>& chains, std::size_t num
                                     std::to_string(num_segments));
 }
 
-/// What a segment has.
+/// Numbers of leaves and of rows of one segment.
 struct SegmentSize {
   int num_leaves;
   std::size_t num_rows;
 };
 
-/// The tables of the lists, as kernels read them (ListSegments of device/row_sums.cuh).
+/// The tables of all lists, as kernels read them (ListSegments of device/row_sums.cuh).
 struct ChainLists {
   std::vector<int> list_of_chain;     ///< [num_chains]
   std::vector<int> first_leaf{0};     ///< [num_lists + 1]
   std::vector<int> first_segment{0};  ///< [num_lists + 1] into segment_first
-  /// For each segment of each list its first leaf in the list, and one more at each list's end.
+  /// [number of entries] The first leaf of each segment within its list; each list ends with its number of
+  /// leaves.
   std::vector<int> segment_first;
   std::vector<double> num_rows;          ///< [num_lists]
-  int max_leaves = 0, max_segments = 0;  ///< of a list
+  int max_leaves = 0, max_segments = 0;  ///< largest numbers of leaves and segments of one list
   std::size_t num_lists() const { return num_rows.size(); }
 };
 
-/// `add_segment(s)` is called for each segment of each list in turn; it returns the segment's SegmentSize,
-/// and may write down what the leaves are.
+/// Builds the lists of `chains`. `add_segment(s)` is called once for each segment of each list, in order; the
+/// callback returns the segment's SegmentSize and may record its leaves.
 template <class AddSegment>
 ChainLists chain_lists(const std::vector<ChainPlan>& chains, const AddSegment& add_segment) {
   ChainLists lists;
@@ -69,7 +70,7 @@ ChainLists chain_lists(const std::vector<ChainPlan>& chains, const AddSegment& a
   return lists;
 }
 
-/// The tables in the memory of a device.
+/// The tables of ChainLists in device memory.
 struct DeviceChainLists {
   DeviceArray<int> list_of_chain, first_leaf, first_segment, segment_first;
   DeviceArray<double> num_rows;

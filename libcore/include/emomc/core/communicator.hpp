@@ -1,5 +1,5 @@
-// What the processes or threads of one run tell each other. Data are moved, never added: whoever receives
-// them adds them in an order of its own, so that results do not depend on the number of ranks.
+// Exchange of data between the processes or threads of one run. Data are moved, never added: the receiver
+// adds them in an order of its own, so that results do not depend on the number of ranks.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace emomc {
 
-/// Another rank has failed or has gone away. The rank that failed has the reason.
+/// Another rank has failed or is gone. The failed rank reports the reason.
 class PeerError : public MachineError {
  public:
   using MachineError::MachineError;
@@ -33,34 +33,35 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// This rank among those that share its machine, and their number.
+  /// The number of this rank among the ranks on the same machine, and how many ranks that machine has.
   virtual int rank_of_host() const = 0;
   virtual int size_of_host() const = 0;
-  /// For people: "MPI" or "threads"; empty for a single rank.
+  /// Kind of communicator for messages: "MPI" or "threads"; empty for a single rank.
   virtual std::string kind() const = 0;
 
-  /// Rank r gives bytes[r] bytes at `mine`; `all` receives those of all ranks, in the order of ranks, on
-  /// every rank. `bytes` [size()] is the same everywhere. `mine` may be its own place in `all`. Host memory.
+  /// Rank r contributes bytes[r] bytes from `mine`; on every rank, `all` receives the bytes of all ranks in
+  /// rank order. `bytes` [size()] is the same on all ranks. `mine` may be this rank's part of `all`. Host
+  /// memory.
   virtual void all_gather(const void* mine, std::span<const std::size_t> bytes, void* all) = 0;
-  /// Copies `bytes` bytes of host memory from rank 0 to all the others.
+  /// Copies `bytes` bytes of host memory from rank 0 to all other ranks.
   virtual void broadcast(void* data, std::size_t bytes) = 0;
 
-  /// A communicator of the same ranks, whose calls another thread may make at the same time as this one's:
-  /// calls of two threads on one communicator would meet in an order that differs between ranks. Collective.
-  /// It must not outlive this one.
+  /// Returns a communicator of the same ranks that another thread may use at the same time as this one.
+  /// (Calls of two threads on one communicator could meet in an order that differs between ranks.)
+  /// Collective. The result must not outlive this communicator.
   virtual std::unique_ptr<Communicator> duplicate() = 0;
 
-  /// Tells the other ranks that this one has failed with the program's exit code `code`: they do not wait for
-  /// it any longer. With MPI it ends all processes and does not return.
+  /// Reports to the other ranks that this rank has failed with the program's exit code `code`; the others
+  /// then stop waiting for it. With MPI, the call ends all processes and does not return.
   virtual void fail(int code) noexcept = 0;
-  /// Whether another rank has failed, as far as is known without waiting; may be asked by any thread. With
-  /// MPI never true: a failure ends all processes.
+  /// Whether another rank is known to have failed; does not wait, and any thread may call it. Always false
+  /// with MPI, where a failure ends all processes.
   virtual bool has_failed() const noexcept { return false; }
 
-  /// Has `work` done when no rank uses the others any longer: an end that all ranks must reach together,
-  /// which the destructors of what they hold do not. Ranks that are processes keep it until MPI ends, and
-  /// leave it out where one of them has failed. Here, for ranks whose objects end at the same time, it is
-  /// done at once. `work` must not throw.
+  /// Registers `work` to be done when no rank uses the others any longer. Such work is an end that all ranks
+  /// must reach together, which destructors cannot guarantee. Ranks that are processes delay `work` until MPI
+  /// ends, and skip it if one of them has failed. This default, for ranks whose objects end at the same time,
+  /// does `work` at once. `work` must not throw.
   virtual void at_end(std::function<void()> work) { work(); }  // NOLINT(performance-unnecessary-value-param)
 };
 
@@ -71,7 +72,7 @@ Communicator& single_rank();
 /// std::invalid_argument for a size below 1.
 std::vector<std::unique_ptr<Communicator>> make_thread_ranks(int size);
 
-/// All ranks' values, in the order of ranks; rank r gives counts[r].
+/// Returns the values of all ranks in rank order; rank r contributes counts[r] values.
 template <class T>
 std::vector<T> all_gather(Communicator& ranks, std::span<const T> mine, std::span<const std::size_t> counts) {
   std::vector<std::size_t> bytes;
@@ -80,6 +81,7 @@ std::vector<T> all_gather(Communicator& ranks, std::span<const T> mine, std::spa
   ranks.all_gather(mine.data(), bytes, all.data());
   return all;
 }
+/// Returns rank 0's `value` on all ranks. Collective.
 template <class T>
 T from_first(Communicator& ranks, T value) {
   ranks.broadcast(&value, sizeof(T));

@@ -1,4 +1,5 @@
-// Checks CUDA calls. Only for .cu files and for sources that are compiled with CUDA.
+// Turns failures of CUDA calls into exceptions. Only for .cu files and for sources that are compiled with
+// CUDA.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,6 +21,6 @@ inline void check_cuda(cudaError_t status, const char* call, const char* file, i
 }  // namespace emomc
 
 #define EMOMC_CUDA_CHECK(call) ::emomc::check_cuda((call), #call, __FILE__, __LINE__)
-/// After a kernel launch: reports a bad configuration at once.
+/// To be used after a kernel launch: reports a bad launch configuration at once.
 #define EMOMC_CUDA_CHECK_LAUNCH(kernel) \
   ::emomc::check_cuda(cudaGetLastError(), "launch of " kernel, __FILE__, __LINE__)

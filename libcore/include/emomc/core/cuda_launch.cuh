@@ -1,6 +1,6 @@
-// Launches that may begin before the kernel ahead of them in the stream has ended (programmatic dependent
-// launch), which hides the time of a launch and of what a kernel can do without its predecessor's results.
-// The host side is launch_kernel; each kernel launched so calls begin_overlapped().
+// Kernel launches that may begin before the preceding kernel in the stream has ended (programmatic dependent
+// launch). The overlap hides the launch latency and the part of a kernel that needs no results of its
+// predecessor. The host calls launch_kernel; each kernel launched this way calls begin_overlapped().
 #pragma once
 
 #include <tuple>
@@ -14,21 +14,22 @@ namespace emomc {
 
 using device::begin_overlapped;
 
-/// Whether a kernel may begin before the one ahead of it has ended.
+/// Whether a kernel may begin before the preceding kernel in the stream has ended.
 enum class Overlap { no, yes };
 
-/// Where and how a kernel is launched.
+/// Grid, block and dynamic shared memory of a launch.
 struct LaunchShape {
   dim3 grid, block;
-  std::size_t shared_bytes = 0;  ///< of dynamic shared memory
+  std::size_t shared_bytes = 0;  ///< size of the dynamic shared memory
 };
 
-/// Enqueues `kernel`, a function or a RuntimeKernel's, on the device of `stream`. Throws CudaError with
-/// `name`.
+/// Enqueues `kernel`, a function or a RuntimeKernel's handle, on the device of `stream`. Throws CudaError
+/// with `name` in its message.
 inline void launch_function(const char* name, Overlap overlap, const void* kernel, const LaunchShape& shape,
                             Stream stream, void** arguments) {
   use_device_of(stream);
-  constexpr std::size_t kAlwaysAllowed = 40 << 10;  // beside some static shared memory
+  constexpr std::size_t kAlwaysAllowed = 40 << 10;  // leaves room for static shared memory below CUDA's
+                                                    // default of 48 KiB
   if (shape.shared_bytes > kAlwaysAllowed)
     EMOMC_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(shape.shared_bytes)));
@@ -45,7 +46,8 @@ inline void launch_function(const char* name, Overlap overlap, const void* kerne
   check_cuda(cudaLaunchKernelExC(&config, kernel, arguments), name, __FILE__, __LINE__);
 }
 
-/// Enqueues `kernel`; `shared_bytes` of dynamic shared memory. Throws CudaError.
+/// Enqueues `kernel` with `shared_bytes` bytes of dynamic shared memory. Throws CudaError with `name` in its
+/// message.
 template <class... Parameters, class... Arguments>
 void launch_kernel(const char* name, Overlap overlap, void (*kernel)(Parameters...), dim3 grid, dim3 block,
                    std::size_t shared_bytes, Stream stream, Arguments... arguments) {

@@ -1,6 +1,6 @@
-// CUDA's runtime works on the current device of the calling thread. Nothing here relies on which one that is:
-// whatever enqueues work or asks for properties first says whose they are. Only for sources that are compiled
-// with CUDA.
+// Selection of the current CUDA device. CUDA's runtime acts on the current device of the calling thread; code
+// that enqueues work or reads properties must first select the device, because nothing else guarantees which
+// one is current. Only for sources that are compiled with CUDA.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,11 +10,11 @@
 
 namespace emomc {
 
-/// The GPU of a stream that a Device has made; -1 for any other. CUDA's own question about a stream ends a
-/// capture that is under way on it.
+/// Index of the GPU of a stream that a Device has made; -1 for any other stream. CUDA's own query is avoided
+/// because it would end a capture that is under way on the stream.
 int gpu_of_stream(Stream stream) noexcept;
 
-/// Makes the GPU of `stream`, a Device's, the current device of the calling thread.
+/// Makes the GPU of `stream`, which a Device has made, the current device of the calling thread.
 inline void use_device_of(Stream stream) {
   const int wanted = gpu_of_stream(stream);
   if (wanted >= 0) EMOMC_CUDA_CHECK(cudaSetDevice(wanted));

@@ -31,7 +31,7 @@ class CudaError : public MachineError {
   int code_;
 };
 
-/// The density was undefined where the method does not allow it: at the first point, or too often.
+/// The density was undefined where the algorithm does not allow it: at the first point, or too often.
 class DensityError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

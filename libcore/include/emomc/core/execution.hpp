@@ -1,6 +1,6 @@
-// An abstraction of where work runs: an ordered queue of copies and captured work, with memory of its own.
-// The host runs everything at once, CUDA in a stream; tests use a fake device that runs work later, on
-// another thread.
+// An abstraction of the place where work runs: an ordered queue of copies and captured work, with a memory of
+// its own. The host runs work at once and CUDA runs it in a stream; tests use a fake device that runs work
+// later, on another thread.
 #pragma once
 
 #include <algorithm>
@@ -24,17 +24,18 @@ enum class DeviceKind { host, cuda };
 class Graph {
  public:
   virtual ~Graph() = default;
-  /// Of Device::capture_while() on a GPU: whether launch() waits, since the host decides on each repetition.
+  /// Whether launch() waits because the host decides on each repetition. Applies to graphs of
+  /// Device::capture_while() on a GPU.
   virtual bool is_repeated_by_host() const { return false; }
 };
 
-/// Bytes in the memory of a device.
+/// A view of `count` bytes in the memory of a device.
 struct Flags {
   const std::uint8_t* values = nullptr;
   int count = 0;
 };
 
-/// Who looks at the flags of Device::capture_while().
+/// The side that reads the flags of Device::capture_while().
 enum class RepeatedBy { device, host };
 
 /// A point in the queue that the host can wait for.
@@ -53,7 +54,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   virtual DeviceKind kind() const = 0;
-  /// A name for people and manifests, e.g. "NVIDIA H200".
+  /// A name for messages and manifests, e.g. "NVIDIA H200".
   virtual std::string description() const = 0;
   virtual Stream stream() const = 0;
   /// Estimate of the bytes that can be allocated now.
@@ -70,13 +71,14 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Records what `enqueue` enqueues on stream(); the work does not run yet.
   virtual std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) = 0;
-  /// The same for work that a launch does once, and again as long as one of `flags` is not 0 after it. A
-  /// device that cannot look at them itself leaves it to the host; launch() then waits.
+  /// Records what `body` enqueues on stream(). A launch runs the recorded work once, and again as long as one
+  /// of `flags` is not 0 after it. If the device cannot read the flags itself, the host does, and launch()
+  /// waits.
   virtual std::unique_ptr<Graph> capture_while(const std::function<void()>& body, Flags flags, RepeatedBy by);
   virtual void launch(Graph& graph) = 0;
   /// Calls a function of the host in queue order, also as a part of captured work. `function` must outlive
-  /// that work and must not use this device. What it throws is thrown by the next call that waits, and
-  /// functions enqueued after it are left out.
+  /// that work and must not use this device. An exception of `function` is thrown by the next call that
+  /// waits, and functions enqueued after it are skipped.
   virtual void call(const std::function<void()>& function) { function(); }
 
   virtual std::unique_ptr<Event> make_event() = 0;
@@ -87,7 +89,7 @@ class Device {
   virtual void synchronize() = 0;
 };
 
-/// Of a device whose captured work runs on the host, in its memory.
+/// The default for a device whose captured work runs on the host, in host memory.
 inline std::unique_ptr<Graph> Device::capture_while(const std::function<void()>& body, Flags flags,
                                                     RepeatedBy) {
   return capture([body, flags] {
@@ -119,7 +121,7 @@ class DeviceArray {
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
 
-  /// Copies from host memory. Waits, so `values` may be in any host memory.
+  /// Copies `values` from host memory and waits; `values` need not come from allocate_host.
   void upload(const std::vector<T>& values) {
     if (values.empty()) return;
     device_->copy(data_, values.data(), values.size() * sizeof(T));
@@ -146,10 +148,11 @@ class DeviceArray {
   T* data_ = nullptr;
 };
 
-/// A device that runs everything at once, in the calling thread.
+/// Makes a device that runs everything at once, in the calling thread.
 std::unique_ptr<Device> make_host_device();
 
-/// A GPU. Throws InputError where this build has no CUDA or the machine has no GPU `index`.
+/// Makes a device for GPU `index`. Throws InputError if this build has no CUDA or the machine has no such
+/// GPU.
 std::unique_ptr<Device> make_cuda_device(int index = 0);
 
 struct CudaDeviceInfo {
@@ -162,7 +165,7 @@ struct CudaDeviceInfo {
 
 /// Whether this build has CUDA.
 bool built_with_cuda();
-/// The GPUs of this machine; empty where the build has no CUDA or the driver finds none.
+/// The GPUs of this machine; empty if the build has no CUDA or the driver finds none.
 std::vector<CudaDeviceInfo> list_cuda_devices();
 
 }  // namespace emomc

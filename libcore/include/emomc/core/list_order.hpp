@@ -1,4 +1,4 @@
-// The order in which the values of a parameter that is a list have to be.
+// The order that a prior can impose on the values of a parameter that is a list.
 #pragma once
 
 namespace emomc {

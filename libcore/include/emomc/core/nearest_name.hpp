@@ -1,4 +1,4 @@
-// Finds the known name that a mistyped name was probably meant to be.
+// Finds the known name that a mistyped name was probably meant to be, for the messages of input errors.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace emomc {
 /// and `-` equals `_`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate closest to `name`, the first of several; empty where more than one letter and more than a
+/// The candidate closest to `name`, the first one in a tie. Empty if more than one letter and more than a
 /// third of the longer name would have to change.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 

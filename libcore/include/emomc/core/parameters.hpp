@@ -14,9 +14,9 @@ using device::DataUnit;
 using device::Influence;
 using device::Support;
 
-/// One named array of parameters, row-major; `shape` is empty for a scalar. Of a covariance matrix only the
-/// lower triangle is stored, row by row: in theta that of its Cholesky factor L, Sigma = L L', in files that
-/// of the matrix itself (to_written, from_written).
+/// One named array of parameters, row-major; `shape` is empty for a scalar. Only the lower triangle of a
+/// covariance matrix is stored, row by row: theta holds that of its Cholesky factor L, Sigma = L L', and
+/// files hold that of the matrix itself (to_written, from_written).
 struct ParameterBlock {
   std::string name;
   std::vector<int> shape;
@@ -54,15 +54,15 @@ struct ParameterLayout {
   bool operator==(const ParameterLayout&) const = default;
 };
 
-/// Replaces Cholesky factors in theta [layout.dim()] by the covariances, as files have them. In place.
+/// Replaces Cholesky factors in theta [layout.dim()] by the covariances that files hold. In place.
 void to_written(const ParameterLayout& layout, std::span<double> theta);
-/// The inverse of to_written, in place. Throws InputError, naming the parameter, where a matrix is not
-/// positive definite.
+/// The inverse of to_written, in place. Throws InputError, naming the parameter, if a matrix is not positive
+/// definite.
 void from_written(const ParameterLayout& layout, std::span<double> theta);
 
-/// Reorders the components of theta: component k of the result is component order[k] of theta. A fraction,
-/// the weight of the first of two components, becomes one minus itself where they change places; other blocks
-/// without a component axis are unchanged.
+/// Reorders the components of theta [layout.dim()]: component k of the result is component order[k] of theta.
+/// A fraction (the weight of the first of two components) becomes one minus itself if the two change places.
+/// Other blocks without a component axis are unchanged.
 std::vector<double> permute_components(const ParameterLayout& layout, std::span<const int> order,
                                        std::span<const double> theta);
 

@@ -1,4 +1,4 @@
-// How things are divided among ranks.
+// Division of items, such as chains or rows, among ranks.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace emomc {
 
-/// The contiguous part of `count` things that a rank has: all ranks have equal parts, the first ones one more
-/// where they do not come out even.
+/// The contiguous part of `count` items that belongs to a rank: parts are equal, or the first ranks have one
+/// item more if `count` is not a multiple of the number of ranks.
 struct RankRange {
   std::size_t first = 0, end = 0;
   std::size_t size() const { return end - first; }

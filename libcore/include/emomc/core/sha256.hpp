@@ -1,4 +1,4 @@
-// SHA-256, by which caches and runs are told apart.
+// SHA-256 hashes, which identify entries of caches and runs.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace emomc {
 
-/// 64 hexadecimal digits. Throws MachineError where OpenSSL has no SHA-256.
+/// The hash of `bytes` as 64 hexadecimal digits. Throws MachineError if OpenSSL has no SHA-256.
 std::string sha256_hex(std::string_view bytes);
 
 }  // namespace emomc

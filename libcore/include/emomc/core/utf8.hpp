@@ -1,4 +1,4 @@
-// UTF-8 validation: names from files become JSON strings, which must be UTF-8.
+// UTF-8 validation. Names from files become JSON strings, which must be UTF-8.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Random angles.
+// Random angles of the von Mises distribution.
 #pragma once
 
 #include <cmath>
@@ -6,9 +6,9 @@
 
 namespace emomc {
 
-/// A von Mises variate with mean 0 and concentration `kappa` >= 0, in [-pi, pi] but for very large
-/// concentrations (Best and Fisher 1979, "Efficient simulation of the von Mises distribution"). `uniform` and
-/// `normal` draw a uniform variate in (0, 1) and a standard normal one.
+/// Returns a von Mises variate in radians, with mean 0 and concentration `kappa` >= 0 (Best and Fisher 1979,
+/// "Efficient simulation of the von Mises distribution"). The result is in [-pi, pi], except for very large
+/// concentrations. `uniform` and `normal` draw a uniform variate in (0, 1) and a standard normal variate.
 template <class Uniform, class Normal>
 double draw_von_mises(double kappa, Uniform uniform, Normal normal) {
   constexpr double kAlmostUniform = 1e-8, kAlmostNormal = 1e6, kPi = std::numbers::pi;

@@ -6,7 +6,7 @@
 
 namespace emomc::device {
 
-/// I_v(z) for z^2/4 below some 10 (v + 1): log of Gamma(v + 1) (2/z)^v I_v(z) (DLMF 10.25.2).
+/// Returns log of Gamma(v + 1) (2/z)^v I_v(z) (DLMF 10.25.2), for z^2/4 below some 10 (v + 1).
 EMOMC_OUTLINE double log_bessel_series(double v, double z) {
   const double q = 0.25 * z * z;
   double term = 1, sum = 0;
@@ -19,10 +19,11 @@ EMOMC_OUTLINE double log_bessel_series(double v, double z) {
   return log1p(sum);
 }
 
-/// log(exp(-z) I_v(z)) for v >= 25 by the uniform expansion DLMF 10.41.3; its polynomials follow 10.41.9.
+/// Returns log(exp(-z) I_v(z)) for v >= 25 by the uniform expansion DLMF 10.41.3; its polynomials follow
+/// 10.41.9.
 EMOMC_OUTLINE double log_scaled_bessel_uniform(double v, double z) {
   constexpr int kOrder = 10;
-  // Coefficients of U_k(p) / p^k in p^2, for k = 1 to 10.
+  // Coefficients in p^2 of U_k(p) / p^k, for k = 1 to 10.
   static constexpr double kSeries[] = {0.125,
                                        -0.20833333333333333333,
                                        0.0703125,
@@ -105,8 +106,8 @@ EMOMC_OUTLINE double log_scaled_bessel_uniform(double v, double z) {
   return (excess - v * log1p((v + excess) / z)) - kHalfLogTwoPi - 0.5 * log(w) + log1p(sum);
 }
 
-/// log(exp(-z) I_0(z)) for z > 8: a Chebyshev series of sqrt(z) exp(-z) I_0(z) in 16/z - 1, with
-/// coefficients computed with 60 digits.
+/// Returns log(exp(-z) I_0(z)) for z > 8, by a Chebyshev series of sqrt(z) exp(-z) I_0(z) in 16/z - 1, whose
+/// coefficients were computed with 60 digits.
 EMOMC_OUTLINE double log_scaled_bessel_zero(double z) {
   static constexpr double kSeries[] = {
       0.80449041101410883161,     0.0033691164782556940899,   0.000068897583469168239843,
@@ -122,8 +123,8 @@ EMOMC_OUTLINE double log_scaled_bessel_zero(double z) {
   return log(chebyshev(kSeries, 16.0 / z - 1.0)) - 0.5 * log(z);
 }
 
-/// log(exp(-z) I_v(z)) for z^2/4 > 10 (v + 1). Orders below 25 come from 25 and more by the recurrence
-/// DLMF 10.29.1 downwards, whose terms are all positive.
+/// Returns log(exp(-z) I_v(z)) for z^2/4 > 10 (v + 1). Values at orders below 25 are computed from orders of
+/// 25 and more by the downward recurrence DLMF 10.29.1, whose terms are all positive.
 EMOMC_OUTLINE double log_scaled_bessel_large(double v, double z) {
   constexpr double kUniform = 25;
   if (v == 0) return log_scaled_bessel_zero(z);
@@ -143,14 +144,14 @@ EMOMC_OUTLINE double log_scaled_bessel_large(double v, double z) {
   return start - log(product);
 }
 
-/// (z/2)^v / Gamma(v + 1), its logarithm.
+/// Returns the logarithm of (z/2)^v / Gamma(v + 1).
 EMOMC_INLINE double log_bessel_factor(double v, double z) {
   if (v == 0) return 0.0;
   const double of_v = v < 0.5 ? log_gamma_near_one(v) : lgamma(v + 1.0);
   return v * (log(z) - kLn2) - of_v;
 }
 
-/// log I_v(z) for v, z >= 0.
+/// Returns log I_v(z) for v, z >= 0.
 EMOMC_OUTLINE double log_modified_bessel_first_kind(double v, double z) {
   if (!(v >= 0 && z >= 0) || (v == kInfinity && z == kInfinity)) return kNotANumber;
   if (z == 0 || v == kInfinity) return v == 0 ? 0.0 : -kInfinity;
@@ -159,7 +160,7 @@ EMOMC_OUTLINE double log_modified_bessel_first_kind(double v, double z) {
   return z + log_scaled_bessel_large(v, z);
 }
 
-/// log(exp(-z) I_v(z)) for v, z >= 0: what a density wants for large z.
+/// Returns log(exp(-z) I_v(z)) for v, z >= 0; a density needs this form for large z.
 EMOMC_OUTLINE double log_modified_bessel_first_kind_scaled(double v, double z) {
   if (!(v >= 0 && z >= 0) || (v == kInfinity && z == kInfinity)) return kNotANumber;
   if (z == kInfinity) return -z;
@@ -167,7 +168,7 @@ EMOMC_OUTLINE double log_modified_bessel_first_kind_scaled(double v, double z) {
   return log_scaled_bessel_large(v, z);
 }
 
-/// I_1(z) / I_0(z), the derivative of log I_0; odd in z.
+/// Returns I_1(z) / I_0(z), the derivative of log I_0; odd in z.
 EMOMC_OUTLINE double modified_bessel_ratio(double z) {
   static constexpr double kZero[] = {1.0,
                                      1.0,

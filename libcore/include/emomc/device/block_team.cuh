@@ -1,4 +1,4 @@
-// Threads of a CUDA block as teams of kTeamLanes; same sums as HostTeam, bit for bit.
+// Teams of kTeamLanes threads of a CUDA block, with the interface of HostTeam and the same sums, bit for bit.
 #ifndef EMOMC_DEVICE_BLOCK_TEAM_CUH
 #define EMOMC_DEVICE_BLOCK_TEAM_CUH
 
@@ -6,19 +6,20 @@
 
 namespace emomc::device {
 
-/// With one team: blockDim.x >= kTeamLanes, all threads of the block make the same calls, those beyond the
-/// team own nothing and get the results too. With several, blockDim.x = kTeams x kTeamLanes, each set of
-/// kTeamLanes neighbouring threads is a team and goes its own way. `scratch`: kScratch doubles in shared
-/// memory of the team's own, with sum_many() kScratchOfMany.
+/// With one team, blockDim.x >= kTeamLanes and all threads of the block make the same calls; threads beyond
+/// the team have no elements of their own but receive the results too. With several teams, blockDim.x =
+/// kTeams x kTeamLanes; each kTeamLanes neighbouring threads are a team, which may diverge from the other
+/// teams. `scratch`: kScratch doubles of shared memory per team, or kScratchOfMany if sum_many() is called.
 template <int kTeams>
 struct BlockTeams {
   static constexpr int kWarps = kTeamLanes / 32;
   static constexpr int kScratch = 3 * kWarps;
-  static constexpr int kMostSums = 6, kScratchOfMany = kMostSums * kWarps;  ///< of sum_many()
+  /// The largest number of sums of sum_many(), and the size of `scratch` that it needs.
+  static constexpr int kMostSums = 6, kScratchOfMany = kMostSums * kWarps;
   double* scratch;
 
   static __device__ int size() { return kTeamLanes; }
-  /// Which of the block's teams the calling thread is in.
+  /// Index of the calling thread's team in the block.
   static __device__ int index() { return static_cast<int>(threadIdx.x) / kTeamLanes; }
   static __device__ int rank() {
     if constexpr (kTeams > 1) return static_cast<int>(threadIdx.x) % kTeamLanes;
@@ -31,7 +32,8 @@ struct BlockTeams {
       __syncthreads();
   }
 
-  /// `to` is shared memory, or `from` itself.
+  /// Copies n elements asynchronously. `to` is in shared memory, or is `from` itself, in which case nothing
+  /// is copied.
   template <class T>
   __device__ void fetch(const T* from, T* to, int n) const {
     static_assert(sizeof(T) % 8 == 0 && alignof(T) == 8);
@@ -45,7 +47,7 @@ struct BlockTeams {
   }
   __device__ void finish_fetches() const { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-  /// Each warp has them all, number i in its lane i.
+  /// Up to 32 numbers, held by each warp: number i is in lane i.
   struct Lanes {
     double mine;
   };
@@ -65,7 +67,7 @@ struct BlockTeams {
       if (stride < n) m = larger(__shfl_xor_sync(0xffffffffu, m, stride), m);
     return __shfl_sync(0xffffffffu, m, 0);
   }
-  // Levels of the tree at which there is only zero to be added are left out.
+  // Levels of the tree at which only zeros would be added are skipped.
   __device__ double sum_of(const Lanes& x, int n) const {
     double sum = x.mine;
 #pragma unroll
@@ -119,7 +121,7 @@ struct BlockTeams {
     sync();
     return x;
   }
-  /// The tree over lanes of sum_two, each member giving its own lane's sums.
+  /// Adds one TwoSums per member by the same tree over lanes as sum_two.
   __device__ TwoSums sum_of_lanes(TwoSums x) const {
     put(0, warp_sum(x.a));
     put(1, warp_sum(x.b));
@@ -128,7 +130,7 @@ struct BlockTeams {
     sync();
     return x;
   }
-  /// Whether `x` holds for some member; a sync.
+  /// Returns whether `x` is true for some member; includes a sync().
   __device__ bool any(bool x) const {
     if constexpr (kTeams == 1) return __syncthreads_or(x);
     int result;
@@ -155,7 +157,7 @@ struct BlockTeams {
 
  private:
   static constexpr int kNobody = 1 << 30;
-  /// From global to shared memory, without a register in between.
+  /// Copies from global to shared memory without passing through a register.
   static __device__ void copy_ahead(double* to, const double* from) {
     asm volatile(
         "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))),

@@ -1,11 +1,12 @@
-// Barriers beyond __syncthreads, and the blocks of a thread block cluster (PTX ISA, "barrier",
-// "barrier.cluster" and "mapa").
+// Barriers other than __syncthreads, and communication between the blocks of a thread block cluster (PTX ISA,
+// "barrier", "barrier.cluster" and "mapa").
 #ifndef EMOMC_DEVICE_CLUSTER_CUH
 #define EMOMC_DEVICE_CLUSTER_CUH
 
 #include "emomc/device/integers.hpp"
 
-/// The number of blocks of a kernel's clusters; GPUs that have none take 1 alone.
+/// Sets the number of blocks of a kernel's clusters; without effect on GPUs that have no clusters, where only
+/// 1 is allowed.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define EMOMC_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
 #else
@@ -24,11 +25,12 @@ __device__ inline u32 cluster_size() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
   return size;
 }
-/// All threads of all blocks; what any of them wrote to shared memory before is there for all after.
+/// Barrier of all threads of all blocks of the cluster; after it, all of them see what any of them wrote to
+/// shared memory before.
 __device__ inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-/// Writes to the place that `here`, in the own block's shared memory, has in block `rank`'s.
+/// Writes x to the address in the shared memory of block `rank` that corresponds to `here` in this block's.
 __device__ inline void store_in_block(double* here, u32 rank, double x) {
   u32 there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -36,7 +38,8 @@ __device__ inline void store_in_block(double* here, u32 rank, double x) {
                : "r"(static_cast<u32>(__cvta_generic_to_shared(here))), "r"(rank));
   asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(there), "d"(x) : "memory");
 }
-/// The number at the place that `here`, in the own block's shared memory, has in block `rank`'s.
+/// Reads the number at the address in the shared memory of block `rank` that corresponds to `here` in this
+/// block's.
 __device__ inline double load_from_block(const double* here, u32 rank) {
   u32 there;
   double x;
@@ -46,7 +49,8 @@ __device__ inline double load_from_block(const double* here, u32 rank) {
   asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(there) : "memory");
   return x;
 }
-/// 16 bytes from the place that `here`, in the own block's shared memory, has in block `rank`'s, to `here`.
+/// Copies 16 bytes to `here`, in this block's shared memory, from the corresponding address in block
+/// `rank`'s.
 __device__ inline void fetch_from_block(void* here, u32 rank) {
   const auto own = static_cast<u32>(__cvta_generic_to_shared(here));
   u32 there;
@@ -55,15 +59,17 @@ __device__ inline void fetch_from_block(void* here, u32 rank) {
   asm volatile("ld.shared::cluster.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "r"(there) : "memory");
   asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(own), "l"(a), "l"(b) : "memory");
 }
-/// A barrier that blocks of a cluster arrive at and one waits for (PTX ISA, "mbarrier"): `count` arrivals end
-/// each of its phases. In shared memory; by one thread, a sync_cluster() before any arrival.
+/// Initialises a barrier in shared memory at which blocks of a cluster arrive and for which one block waits
+/// (PTX ISA, "mbarrier"); `count` arrivals end each phase. One thread must call this, and a sync_cluster()
+/// must follow before any arrival.
 __device__ inline void make_arrivals(u64* barrier, u32 count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(
                    static_cast<u32>(__cvta_generic_to_shared(barrier))),
                "r"(count)
                : "memory");
 }
-/// At block `rank`'s; what the thread wrote before is there for those who wait.
+/// Arrives at the barrier of block `rank`; what the thread wrote before is visible to the threads that wait
+/// for the barrier.
 __device__ inline void arrive_in_block(u64* barrier, u32 rank) {
   u32 there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -71,7 +77,7 @@ __device__ inline void arrive_in_block(u64* barrier, u32 rank) {
                : "r"(static_cast<u32>(__cvta_generic_to_shared(barrier))), "r"(rank));
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
 }
-/// For the end of a phase, 0 or 1 in turn.
+/// Waits for the end of a phase; phases have the numbers 0 and 1 in turn.
 __device__ inline void wait_for_arrivals(u64* barrier, u32 phase) {
   u32 done;
   do
@@ -83,12 +89,13 @@ __device__ inline void wait_for_arrivals(u64* barrier, u32 phase) {
         : "memory");
   while (done == 0);
 }
-/// Among `count` threads of the block; barrier 0 is __syncthreads, 1 to 4 are those of teams.
+/// Barrier of `count` threads of the block. Barrier 0 is __syncthreads; barriers 1 to 4 are those of teams.
 template <int id, int count>
 __device__ inline void sync_some() {
   asm volatile("barrier.sync %0, %1;" ::"n"(id), "n"(count) : "memory");
 }
-/// The same for threads that do not wait: what they wrote before is visible to the threads that sync.
+/// Arrives at the barrier of sync_some() without waiting: what the thread wrote before is visible to the
+/// threads that call sync_some().
 template <int id, int count>
 __device__ inline void arrive_for_some() {
   asm volatile("barrier.arrive %0, %1;" ::"n"(id), "n"(count) : "memory");

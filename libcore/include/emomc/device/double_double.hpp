@@ -1,5 +1,5 @@
-// Sums of two float64 numbers, of which the second is below the first one's rounding, where a single number
-// is not accurate enough.
+// Pairs of float64 numbers whose sum is more accurate than a single number; the second number is below the
+// rounding error of the first.
 #ifndef EMOMC_DEVICE_DOUBLE_DOUBLE_HPP
 #define EMOMC_DEVICE_DOUBLE_DOUBLE_HPP
 
@@ -11,20 +11,20 @@ struct DoubleDouble {
   double high, low;
 };
 
-/// a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B).
+/// Returns a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B).
 EMOMC_INLINE DoubleDouble two_sum(double a, double b) {
   const double sum = a + b;
   const double of_b = sum - a;
   return {sum, (a - (sum - of_b)) + (b - of_b)};
 }
 
-/// a b exactly, unless the low part underflows.
+/// Returns a b exactly, unless the low part underflows.
 EMOMC_INLINE DoubleDouble two_product(double a, double b) {
   const double product = a * b;
   return {product, EMOMC_FMA(a, b, -product)};
 }
 
-/// The polynomial c[0] + c[1] x + ... by Horner's scheme.
+/// Evaluates the polynomial c[0] + c[1] x + ... by Horner's scheme.
 template <int N>
 EMOMC_INLINE double polynomial(const double (&c)[N], double x) {
   double sum = c[N - 1];
@@ -32,7 +32,7 @@ EMOMC_INLINE double polynomial(const double (&c)[N], double x) {
   return sum;
 }
 
-/// The Chebyshev series c[0]/2 + c[1] T1(x) + ... by Clenshaw's recurrence.
+/// Evaluates the Chebyshev series c[0]/2 + c[1] T1(x) + ... by Clenshaw's recurrence.
 template <int N>
 EMOMC_INLINE double chebyshev(const double (&c)[N], double x) {
   const double y = 2.0 * x;
@@ -45,10 +45,10 @@ EMOMC_INLINE double chebyshev(const double (&c)[N], double x) {
   return EMOMC_FMA(x, d, 0.5 * c[0] - dd);
 }
 
-/// log x for 0 < x < infinity, with an error of some 2^-59 |log x|. As log() in math.hpp, with the roundings
-/// kept.
+/// Returns log x for 0 < x < infinity, with an error of some 2^-59 |log x|. The algorithm is that of log() in
+/// math.hpp, with the rounding errors kept in the low part.
 EMOMC_OUTLINE DoubleDouble log_double_double(double x) {
-  constexpr u64 kLowest = 0x3fe6000000000000ul;  // of z, 0.6875
+  constexpr u64 kLowest = 0x3fe6000000000000ul;  // smallest value of z, 0.6875
   constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42;
   static constexpr double kSeries[] = {1.0 / 3,  -1.0 / 4, 1.0 / 5,   -1.0 / 6, 1.0 / 7,
                                        -1.0 / 8, 1.0 / 9,  -1.0 / 10, 1.0 / 11, -1.0 / 12};

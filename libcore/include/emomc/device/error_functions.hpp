@@ -10,33 +10,33 @@ namespace emomc::device {
 
 inline constexpr double kRootHalf = 0.70710678118654752440;
 
-/// log(exp(x^2) erfc(x)) for x >= 0.
+/// Returns log(exp(x^2) erfc(x)) for x >= 0.
 EMOMC_INLINE double log_scaled_erfc(double x) {
   const double t = 2.0 / (2.0 + x);
   return log(t) + log_erfc_series(t);
 }
 
-/// exp(x^2) erfc(x) for x >= 0.
+/// Returns exp(x^2) erfc(x) for x >= 0.
 EMOMC_INLINE double scaled_erfc(double x) {
   const double t = 2.0 / (2.0 + x);
   return t * exp(log_erfc_series(t));
 }
 
-/// exp(-x^2), with the rounding of x^2 kept.
+/// Returns exp(-x^2), corrected for the rounding error of x^2.
 EMOMC_INLINE double exp_minus_square(double x) {
   const DoubleDouble s = two_product(x, x);
   const double e = exp(-s.high);
   return e > 0 ? EMOMC_FMA(-e, s.low, e) : e;
 }
 
-/// exp(-x^2 / 2), likewise.
+/// Returns exp(-x^2 / 2), corrected for the rounding error of x^2.
 EMOMC_INLINE double exp_minus_half_square(double x) {
   const DoubleDouble s = two_product(x, x);
   const double e = exp(-0.5 * s.high);
   return e > 0 ? EMOMC_FMA(-0.5 * e, s.low, e) : e;
 }
 
-/// By its Taylor series (DLMF 7.6.1) up to 1.
+/// The error function, by its Taylor series (DLMF 7.6.1) for |x| < 1 and by erfc beyond.
 EMOMC_OUTLINE double erf(double x) {
   static constexpr double kSeries[] = {
       1.1283791670955125739,      -0.37612638903183752463,     0.11283791670955125739,
@@ -51,30 +51,30 @@ EMOMC_OUTLINE double erf(double x) {
   return is_nan(x) ? x : copy_sign(1.0 - exp_minus_square(y) * scaled_erfc(y), x);
 }
 
-/// 1 - erf(x) without cancellation.
+/// Returns 1 - erf(x) without cancellation.
 EMOMC_OUTLINE double erfc(double x) {
   if (x < 0.5) return 1.0 - erf(x);
   return exp_minus_square(x) * scaled_erfc(x);
 }
 
-/// The standard normal's probability below z.
+/// The probability below z of the standard normal distribution.
 EMOMC_OUTLINE double Phi(double z) {
   if (z > -0.5) return EMOMC_FMA(0.5, erf(z * kRootHalf), 0.5);
   return 0.5 * exp_minus_half_square(z) * scaled_erfc(abs(z) * kRootHalf);
 }
 
-/// log Phi(z), accurate in both tails.
+/// Returns log Phi(z), accurate in both tails.
 EMOMC_OUTLINE double std_normal_lcdf(double z) {
   if (z < 0) return log_scaled_erfc(-z * kRootHalf) - EMOMC_FMA(0.5 * z, z, kLn2);
   return log1p(-Phi(-z));
 }
 
-/// log(1 - Phi(z)), accurate in both tails.
+/// Returns log(1 - Phi(z)), accurate in both tails.
 EMOMC_INLINE double std_normal_lccdf(double z) { return std_normal_lcdf(-z); }
 
-/// The z with Phi(z) = p for 0 <= p <= 1; infinite at the ends. Two steps of Halley's method, in erf(z / sqrt
-/// 2) around the middle, where the start is the series of the inverse error function (DLMF 7.17.2), and in
-/// log Phi elsewhere, where it is Abramowitz and Stegun's 26.2.23.
+/// Returns the z with Phi(z) = p for 0 <= p <= 1; infinite at the ends. Two steps of Halley's method are
+/// made. Around the middle they solve for erf(z / sqrt 2), from the series of the inverse error function
+/// (DLMF 7.17.2); elsewhere they solve for log Phi, from Abramowitz and Stegun's 26.2.23.
 EMOMC_OUTLINE double inv_Phi(double p) {
   if (!(p >= 0 && p <= 1)) return kNotANumber;
   if (p == 0 || p == 1) return p == 0 ? -kInfinity : kInfinity;

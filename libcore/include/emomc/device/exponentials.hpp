@@ -1,6 +1,7 @@
-// Powers, exponentials, logarithms and what densities make of them, in float64 with the same bits on host and
-// device. Names and meaning are those of C and of Stan's functions reference. Where a result is below the
-// smallest normal number, 2.2e-308, these functions give 0 or that number, as exp in math.hpp does.
+// Powers, exponentials, logarithms and combinations of them that densities need, in float64 with the same
+// bits on host and device. Names and meaning are those of C and of Stan's functions reference. If a result is
+// below the smallest normal number, 2.2e-308, these functions return 0 or that number, as exp in math.hpp
+// does.
 #ifndef EMOMC_DEVICE_EXPONENTIALS_HPP
 #define EMOMC_DEVICE_EXPONENTIALS_HPP
 
@@ -9,7 +10,7 @@
 
 namespace emomc::device {
 
-/// exp(x) - 1 - x without cancellation.
+/// Returns exp(x) - 1 - x without cancellation.
 EMOMC_OUTLINE double expm1_less_x(double x) {
   static constexpr double kSeries[] = {0.5,
                                        0.16666666666666666667,
@@ -30,17 +31,17 @@ EMOMC_OUTLINE double expm1_less_x(double x) {
   return e < kInfinity ? (e - 1.0) - x : e;
 }
 
-/// exp(x) - 1.
+/// Returns exp(x) - 1 without cancellation.
 EMOMC_OUTLINE double expm1(double x) {
   if (x > -0.5 && x < 0.5) return x + expm1_less_x(x);
   return exp(x) - 1.0;
 }
 
-/// log(1 - x). -infinity at 1, NaN above.
+/// Returns log(1 - x): -infinity at 1, NaN for x > 1.
 EMOMC_INLINE double log1m(double x) { return log1p(-x); }
 
-/// x - log(1 + x) >= 0, without cancellation. For small x by log(1 + x) = 2 artanh(s), s = x / (2 + x) (NIST
-/// Handbook of Mathematical Functions, DLMF, 4.6.4).
+/// Returns x - log(1 + x) >= 0 without cancellation. For small x, the function uses log(1 + x) = 2 artanh(s),
+/// s = x / (2 + x) (NIST Handbook of Mathematical Functions, DLMF, 4.6.4).
 EMOMC_OUTLINE double x_less_log1p(double x) {
   if (!(x > -0.5 && x < 0.5)) return x < kInfinity ? x - log1p(x) : x;
   static constexpr double kSeries[] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11, 1.0 / 13,
@@ -50,11 +51,11 @@ EMOMC_OUTLINE double x_less_log1p(double x) {
   return EMOMC_FMA(x, s, -2.0 * s * s2 * polynomial(kSeries, s2));
 }
 
-// What follows has no branches and half the operations of exp() and log(), for the rows of a likelihood on a
-// GPU, at an error below 2 ulp instead of 1. Coefficients of high powers are rounded to 21 bits, which
-// instructions take as they are.
+// The next functions have no branches and half the operations of exp() and log(), for the rows of a
+// likelihood on a GPU; their error is below 2 ulp instead of 1. Coefficients of high powers are rounded to 21
+// bits, so that they fit into instructions as immediate operands.
 
-/// exp(x) is mantissa * 2^exponent, for |x| < 745, by a table (Tang 1989): x = (32 k + j) log(2) / 32 + r,
+/// exp(x) as mantissa * 2^exponent, for |x| < 745, by a table (Tang 1989): x = (32 k + j) log(2) / 32 + r,
 /// |r| <= log(2) / 64, exp(r) by its series to r^6.
 struct ScaledExponential {
   double mantissa;
@@ -74,28 +75,28 @@ EMOMC_INLINE ScaledExponential exp_scaled(double x) {
   return {EMOMC_FMA(power, p, power), m >> 5};
 }
 
-/// exp(x) for x <= 0. Below 2^-1021, twice the smallest normal number, the result may be 0.
+/// Returns exp(x) for x <= 0. Below 2^-1021, twice the smallest normal number, the result may be 0.
 EMOMC_INLINE double exp_of_negative(double x) {
-  constexpr double kSmallest = -709;  // with an exponent of -1023, whose power of two is 0 here
+  constexpr double kSmallest = -709;  // gives an exponent of -1023, for which power_of_two() returns 0
   const ScaledExponential e = exp_scaled(x < kSmallest ? kSmallest : x);
   return e.mantissa * power_of_two(e.exponent);
 }
 
-/// exp(x) for any x, as exp_of_negative().
+/// Returns exp(x) for any x, with the accuracy of exp_of_negative().
 EMOMC_INLINE double exp_by_table(double x) {
   constexpr double kSmallest = -709, kLargest = 710;
   const ScaledExponential e = exp_scaled(x < kSmallest ? kSmallest : x > kLargest ? kLargest : x);
-  const bool is_last = e.exponent > 1023;  // 2^1024 itself is no number
+  const bool is_last = e.exponent > 1023;  // 2^1024 is not a float64 number
   return e.mantissa * power_of_two(is_last ? 1023 : e.exponent) * (is_last ? 2.0 : 1.0);
 }
 
-/// log(1 + e) for 0 <= e <= 1: i/32 is nearest to e, log(1 + e) = log(1 + i/32) + log(1 + r), the last by its
-/// series to r^9.
+/// Returns log(1 + e) for 0 <= e <= 1. With i/32 nearest to e, log(1 + e) = log(1 + i/32) + log(1 + r); the
+/// last term is computed by its series to r^9.
 EMOMC_INLINE double log1p_of_fraction(double e) {
   constexpr double kShift = 0x1.8p52;
   const double shifted = EMOMC_FMA(e, 32.0, kShift);
   const int i = static_cast<int>(bits_of(shifted));
-  // In range for NaN too.
+  // The index is kept in range for NaN too.
   const LogTableEntry entry = EMOMC_TABLE(kLog1pTable)[i >= 0 && i < kLog1pTableSize ? i : 0];
   const double r = EMOMC_FMA(shifted - kShift, -1.0 / 32, e) * entry.reciprocal;
   const double r2 = r * r, r4 = r2 * r2;
@@ -104,50 +105,52 @@ EMOMC_INLINE double log1p_of_fraction(double e) {
   return entry.log_c + EMOMC_FMA(r2, EMOMC_FMA(r4, p1, p0), r);
 }
 
-/// log(1 + exp(x)).
+/// Returns log(1 + exp(x)).
 EMOMC_INLINE double log1p_exp(double x) {
   const double rest = log1p_of_fraction(exp_of_negative(-abs(x)));
   return x > 0 ? x + rest : rest;
 }
 
-/// log(1 - exp(x)) for x <= 0 (Maechler 2012, "Accurately computing log(1 - exp(-|a|))"). NaN above.
+/// Returns log(1 - exp(x)) for x <= 0 (Maechler 2012, "Accurately computing log(1 - exp(-|a|))"); NaN for x >
+/// 0.
 EMOMC_OUTLINE double log1m_exp(double x) {
   if (x > 0) return kNotANumber;
   return x > -kLn2 ? log(-expm1(x)) : log1p(-exp(x));
 }
 
-/// 1 / (1 + exp(-x)).
+/// Returns 1 / (1 + exp(-x)).
 EMOMC_INLINE double inv_logit(double x) {
   const double e = exp_of_negative(-abs(x));
   return (x < 0 ? e : is_nan(x) ? x : 1.0) / (1.0 + e);
 }
 
-/// log(x / (1 - x)) for 0 <= x <= 1.
+/// Returns log(x / (1 - x)) for 0 <= x <= 1.
 EMOMC_OUTLINE double logit(double x) {
   if (!(x >= 0 && x <= 1)) return kNotANumber;
   if (x > 0.25 && x < 0.75) return log1p((2.0 * x - 1.0) / (1.0 - x));
   return log(x) - log1m(x);
 }
 
-/// log inv_logit(x).
+/// Returns log inv_logit(x).
 EMOMC_INLINE double log_inv_logit(double x) { return -log1p_exp(-x); }
 
-/// log(1 - inv_logit(x)).
+/// Returns log(1 - inv_logit(x)).
 EMOMC_INLINE double log1m_inv_logit(double x) { return -log1p_exp(x); }
 
-/// log(exp(a) + exp(b)).
+/// Returns log(exp(a) + exp(b)).
 EMOMC_INLINE double log_sum_exp(double a, double b) {
-  const double difference = a == b ? 0.0 : a - b;  // of infinities too
+  const double difference = a == b ? 0.0 : a - b;  // 0 also for equal infinities
   return (a > b ? a : b) + log1p_of_fraction(exp_of_negative(-abs(difference)));
 }
 
-/// log(exp(a) - exp(b)) for a >= b; -infinity where they are equal, NaN for a < b.
+/// Returns log(exp(a) - exp(b)) for a >= b; -infinity for a = b, NaN for a < b.
 EMOMC_OUTLINE double log_diff_exp(double a, double b) {
   if (!(a > b)) return a == b && a < kInfinity ? -kInfinity : kNotANumber;
   return a < kInfinity ? a + log1m_exp(b - a) : a;
 }
 
-/// log(theta exp(a) + (1 - theta) exp(b)) for 0 <= theta <= 1; b itself at 0 and a at 1.
+/// Returns log(theta exp(a) + (1 - theta) exp(b)) for 0 <= theta <= 1; b itself for theta = 0 and a for theta
+/// = 1.
 EMOMC_OUTLINE double log_mix(double theta, double a, double b) {
   if (!(theta >= 0 && theta <= 1) || is_nan(a) || is_nan(b)) return kNotANumber;
   if (theta == 0) return b;
@@ -155,13 +158,13 @@ EMOMC_OUTLINE double log_mix(double theta, double a, double b) {
   return log_sum_exp(log(theta) + a, log1m(theta) + b);
 }
 
-/// a log(b), and 0 where both are 0.
+/// Returns a log(b), and 0 if both are 0.
 EMOMC_INLINE double multiply_log(double a, double b) { return a == 0 && b == 0 ? 0.0 : a * log(b); }
 
-/// a log(1 - b), and 0 where a is 0 and b is 1.
+/// Returns a log(1 - b), and 0 if a is 0 and b is 1.
 EMOMC_INLINE double multiply_log1m(double a, double b) { return a == 0 && b == 1 ? 0.0 : a * log1m(b); }
 
-/// 2^x.
+/// Returns 2^x.
 EMOMC_OUTLINE double exp2(double x) {
   if (!(x < 1024 && x >= -1022)) return x > 0 ? kInfinity : is_nan(x) ? x : 0.0;
   const double n = EMOMC_RINT(x);
@@ -172,7 +175,7 @@ EMOMC_OUTLINE double exp2(double x) {
                      : y * power_of_two(k);
 }
 
-/// log x times the constant high + low.
+/// Returns log x times the constant high + low.
 EMOMC_INLINE double scaled_log(double x, double high, double low) {
   if (!(x > 0 && x < kInfinity)) return log(x);
   const DoubleDouble l = log_double_double(x);
@@ -186,13 +189,13 @@ EMOMC_OUTLINE double log2(double x) { return scaled_log(x, 0x1.71547652b82fep+0,
 /// Logarithm to base 10; exact for the powers of 10 that are float64 numbers.
 EMOMC_OUTLINE double log10(double x) { return scaled_log(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57); }
 
-/// x^y, with C's special cases: pow(x, 0) = pow(1, y) = 1 also for NaN; a negative x wants an integer y, and
-/// gives NaN otherwise.
+/// Returns x^y, with C's special cases: pow(x, 0) = pow(1, y) = 1 also for NaN. If x is negative, the result
+/// is NaN unless y is an integer.
 EMOMC_OUTLINE double pow(double x, double y) {
   if (y == 0 || x == 1) return 1.0;
   if (is_nan(x) || is_nan(y)) return kNotANumber;
   const double magnitude = abs(x);
-  const bool whole = floor(y) == y;  // also an infinite one
+  const bool whole = floor(y) == y;  // true for infinite y too
   const bool odd = whole && abs(y) < 0x1p53 && 2.0 * floor(0.5 * y) != y;
   if (x < 0 && !whole && magnitude < kInfinity) return kNotANumber;
   const double sign = odd ? copy_sign(1.0, x) : 1.0;

@@ -12,7 +12,7 @@ namespace emomc::device {
 
 inline constexpr double kHalfLogTwoPi = 0.918938533204672741780329736406;
 
-/// log Gamma(2 + z) for |z| <= 1/2, exactly 0 at 0 (DLMF 5.7.3).
+/// Returns log Gamma(2 + z) for |z| <= 1/2, exactly 0 at 0 (DLMF 5.7.3).
 EMOMC_OUTLINE double log_gamma_near_two(double z) {
   static constexpr double kSeries[] = {
       0.42278433509846713939,     0.32246703342411321824,    -0.067352301053198095133,
@@ -29,10 +29,10 @@ EMOMC_OUTLINE double log_gamma_near_two(double z) {
   return z * polynomial(kSeries, z);
 }
 
-/// log Gamma(1 + z) for -1/2 <= z <= 1/2, good for small |z|.
+/// Returns log Gamma(1 + z) for -1/2 <= z <= 1/2, accurate for small |z|.
 EMOMC_INLINE double log_gamma_near_one(double z) { return log_gamma_near_two(z) - log1p(z); }
 
-/// log |Gamma(x)|; infinity at 0, -1, -2, ... and at both infinities.
+/// Returns log |Gamma(x)|; infinity at 0, -1, -2, ... and at both infinities.
 EMOMC_OUTLINE double lgamma(double x) {
   if (is_nan(x)) return x;
   if (!is_finite(x)) return kInfinity;
@@ -61,7 +61,8 @@ EMOMC_OUTLINE double lgamma(double x) {
   return sine == 0 ? kInfinity : log(kPi / sine) - log(y) - value;
 }
 
-/// The derivative of log Gamma for x > 0: psi(x) = psi(x + 1) - 1/x up to 10, then DLMF 5.11.2.
+/// Returns the derivative of log Gamma for x > 0: by psi(x) = psi(x + 1) - 1/x up to x = 10, then by DLMF
+/// 5.11.2.
 EMOMC_OUTLINE double digamma_positive(double x) {
   static constexpr double kSeries[] = {-1.0 / 12,  1.0 / 120,     -1.0 / 252, 1.0 / 240,
                                        -1.0 / 132, 691.0 / 32760, -1.0 / 12};
@@ -75,7 +76,8 @@ EMOMC_OUTLINE double digamma_positive(double x) {
   return (log(x) - below) + EMOMC_FMA(-0.5, r, r2 * polynomial(kSeries, r2));
 }
 
-/// The second derivative of log Gamma for x > 0: psi'(x) = psi'(x + 1) + 1/x^2 up to 10, then DLMF 5.15.8.
+/// Returns the second derivative of log Gamma for x > 0: by psi'(x) = psi'(x + 1) + 1/x^2 up to x = 10, then
+/// by DLMF 5.15.8.
 EMOMC_OUTLINE double trigamma_positive(double x) {
   static constexpr double kSeries[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
                                        5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
@@ -89,7 +91,7 @@ EMOMC_OUTLINE double trigamma_positive(double x) {
   return EMOMC_FMA(0.5, r2, r) + EMOMC_FMA(r * r2, polynomial(kSeries, r2), below);
 }
 
-/// The derivative of log Gamma. NaN at 0, -1, -2, ...
+/// Returns the derivative of log Gamma; NaN at 0, -1, -2, ...
 EMOMC_OUTLINE double digamma(double x) {
   if (!(x > -kInfinity && x < kInfinity)) return x > 0 ? x : kNotANumber;
   if (x <= 0) {  // psi(1 - x) - psi(x) = pi cot(pi x), DLMF 5.5.4
@@ -101,9 +103,9 @@ EMOMC_OUTLINE double digamma(double x) {
   return digamma_positive(x);
 }
 
-/// digamma_positive(x + a) - digamma_positive(x) for x > 0 and a >= 0, also for small a.
+/// Returns digamma_positive(x + a) - digamma_positive(x) for x > 0 and a >= 0, accurate for small a too.
 EMOMC_OUTLINE double digamma_difference_upwards(double x, double a) {
-  // -B_2k / (2k) of DLMF 5.11.2
+  // The coefficients are -B_2k / (2k) of DLMF 5.11.2.
   static constexpr double kSeries[] = {-1.0 / 12,  1.0 / 120,     -1.0 / 252, 1.0 / 240,
                                        -1.0 / 132, 691.0 / 32760, -1.0 / 12};
   if (!(x < kInfinity && a < kInfinity)) return x < kInfinity ? a : kNotANumber;
@@ -125,7 +127,7 @@ EMOMC_OUTLINE double digamma_difference_upwards(double x, double a) {
   return log1p(a * r) + EMOMC_FMA(first, EMOMC_FMA(r + s, sum, -0.5), below);
 }
 
-/// psi(x + a) - psi(x) for x > 0 and x + a > 0, accurate also where a is small beside x.
+/// Returns psi(x + a) - psi(x) for x > 0 and x + a > 0, accurate also if a is small compared with x.
 EMOMC_OUTLINE double digamma_difference(double x, double a) {
   if (a < 0) {
     const double y = x + a;
@@ -134,7 +136,7 @@ EMOMC_OUTLINE double digamma_difference(double x, double a) {
   return x > 0 ? digamma_difference_upwards(x, a) : kNotANumber;
 }
 
-/// The second derivative of log Gamma; infinity at 0, -1, -2, ...
+/// Returns the second derivative of log Gamma; infinity at 0, -1, -2, ...
 EMOMC_OUTLINE double trigamma(double x) {
   if (!(x > -kInfinity && x < kInfinity)) return x > 0 ? 0.0 : kNotANumber;
   if (x > 0) return trigamma_positive(x);
@@ -142,8 +144,8 @@ EMOMC_OUTLINE double trigamma(double x) {
   return square(kPi / sine) - trigamma_positive(1.0 - x);
 }
 
-/// stirling_rest(x + a) - stirling_rest(x) for x >= 16 and a >= 0, also for small a: with r = 1/x, s = 1/(x +
-/// a) and s^n - r^n = (s - r) (s^(n-1) + ... + r^(n-1)).
+/// Returns stirling_rest(x + a) - stirling_rest(x) for x >= 16 and a >= 0, accurate for small a too, by s^n -
+/// r^n = (s - r) (s^(n-1) + ... + r^(n-1)) with r = 1/x and s = 1/(x + a).
 EMOMC_OUTLINE double stirling_rest_difference(double x, double a) {
   static constexpr double kSeries[] = {1.0 / 12,    -1.0 / 360, 1.0 / 1260,
                                        -1.0 / 1680, 1.0 / 1188, -691.0 / 360360};
@@ -157,13 +159,14 @@ EMOMC_OUTLINE double stirling_rest_difference(double x, double a) {
   return -(a * s) * r * sum;
 }
 
-/// log Gamma(x + a) - log Gamma(x) for x > 0 and a >= 0.
+/// Returns log Gamma(x + a) - log Gamma(x) for x > 0 and a >= 0.
 EMOMC_OUTLINE double log_gamma_difference_upwards(double x, double a) {
   if (!(x < kInfinity && a < kInfinity)) return x < kInfinity ? a : kNotANumber;
   double below = 0;
   if (x < 16) {
     if (a >= 1) return lgamma(x + a) - lgamma(x);
-    // The product of 1 + a/x, 1 + a/(x + 1), ... less 1, which keeps the digits of a small a.
+    // The loop computes the product of 1 + a/x, 1 + a/(x + 1), ... less 1, which keeps the digits of a small
+    // a.
     double product = 0, z = x;
     EMOMC_ROLLED
     while (z < 16) {
@@ -175,15 +178,16 @@ EMOMC_OUTLINE double log_gamma_difference_upwards(double x, double a) {
     below = log1p(product);
     x = z;
   }
-  // (y - 1/2) log y - (x - 1/2) log x - a with y = x + a, and Stirling's series for both
+  // The main term is (y - 1/2) log y - (x - 1/2) log x - a with y = x + a; Stirling's series is added for
+  // both.
   const double ratio = log1p(a / x);
   const double main = a < x ? EMOMC_FMA(x - 0.5, ratio, a * (log(x + a) - 1.0))
                             : EMOMC_FMA(x - 0.5, ratio, a * (log(0.5 * x + 0.5 * a) - (1.0 - kLn2)));
   return main + (stirling_rest_difference(x, a) - below);
 }
 
-/// log Gamma(x + a) - log Gamma(x) for x > 0 and x + a > 0, accurate also where a is small beside x or
-/// below 1.
+/// Returns log Gamma(x + a) - log Gamma(x) for x > 0 and x + a > 0, accurate also if a is below 1 or small
+/// compared with x.
 EMOMC_OUTLINE double log_gamma_difference(double x, double a) {
   if (a < 0) {
     const double y = x + a;
@@ -192,14 +196,15 @@ EMOMC_OUTLINE double log_gamma_difference(double x, double a) {
   return x > 0 ? log_gamma_difference_upwards(x, a) : kNotANumber;
 }
 
-/// log B(a, b) = log Gamma(a) + log Gamma(b) - log Gamma(a + b) for a, b >= 0; infinity where one is 0.
+/// Returns log B(a, b) = log Gamma(a) + log Gamma(b) - log Gamma(a + b) for a, b >= 0; infinity if either is
+/// 0.
 EMOMC_OUTLINE double lbeta(double a, double b) {
   const double low = fmin(a, b), high = fmax(a, b);
   if (!(low >= 0)) return kNotANumber;
   if (high == kInfinity) return low > 0 ? -kInfinity : kNotANumber;
   if (low == 0) return kInfinity;
   if (low >= 16) {
-    // Stirling for all three. The logarithms of a / (a + b) and b / (a + b) have one sign.
+    // All three use Stirling's formula. The logarithms of a / (a + b) and b / (a + b) have the same sign.
     const double both = low + high;
     const double rest = both < kInfinity ? stirling_rest(both) : 0.0;
     return EMOMC_FMA(-(low - 0.5), log1p(high / low), -high * log1p(low / high)) +
@@ -209,8 +214,8 @@ EMOMC_OUTLINE double lbeta(double a, double b) {
   return lgamma(low) - log_gamma_difference_upwards(high, low);
 }
 
-/// The logarithm of the binomial coefficient of n over k for n >= 0, also for real numbers; -infinity for k
-/// outside [0, n]. Below n = 1, where it is of order n k, the error is relative to k.
+/// Returns the logarithm of the binomial coefficient of n over k for n >= 0, also for real numbers; -infinity
+/// for k outside [0, n]. Below n = 1, where the result is of order n k, the error is relative to k.
 EMOMC_OUTLINE double lchoose(double n, double k) {
   if (!(n >= 0 && n < kInfinity) || is_nan(k)) return kNotANumber;
   if (k < 0 || k > n) return -kInfinity;

@@ -7,7 +7,7 @@
 
 namespace emomc::device {
 
-/// Logarithms of two probabilities of sum 1.
+/// Logarithms of two probabilities whose sum is 1.
 struct LogTails {
   double lower, upper;
 };
@@ -16,12 +16,12 @@ EMOMC_INLINE LogTails tails_of_lower(double lower) { return {lower, log1m_exp(fm
 
 EMOMC_INLINE LogTails tails_of_upper(double upper) { return {log1m_exp(fmin(upper, 0.0)), upper}; }
 
-/// For large a and x near a: the uniform expansion of Temme (1979; DLMF 8.12.3-8.12.4),
-/// Q(a, x) = erfc(eta sqrt(a/2)) / 2 + exp(-a eta^2 / 2) S(eta) / sqrt(2 pi a) with eta^2 / 2 = m - log(1 +
-/// m), m = x/a - 1. S solves eta S - S'/a = f / Gamma*(a) - 1, f = eta / m, so that the coefficients b of S
-/// Gamma* follow those of f, d, by b[n-1] = d[n] + (n+1)/a b[n+1] downwards, with Gamma* = 1 + b[1] / a (Gil,
-/// Segura and Temme 2012, "Efficient and accurate algorithms for the computation and inversion of the
-/// incomplete gamma function ratios").
+/// Returns log P(a, x) and log Q(a, x) for large a and x = a (1 + m) near a, by the uniform expansion of
+/// Temme (1979; DLMF 8.12.3-8.12.4): Q(a, x) = erfc(eta sqrt(a/2)) / 2 + exp(-a eta^2 / 2) S(eta) / sqrt(2 pi
+/// a) with eta^2 / 2 = m - log(1 + m), m = x/a - 1. S solves eta S - S'/a = f / Gamma*(a) - 1, f = eta / m.
+/// The coefficients b of S Gamma* therefore follow from those of f, d, by b[n-1] = d[n] + (n+1)/a b[n+1]
+/// downwards, with Gamma* = 1 + b[1] / a (Gil, Segura and Temme 2012, "Efficient and accurate algorithms for
+/// the computation and inversion of the incomplete gamma function ratios").
 EMOMC_OUTLINE LogTails incomplete_gamma_uniform(double a, double m) {
   constexpr int kTerms = 38;
   static constexpr double kSeries[kTerms] = {
@@ -55,7 +55,7 @@ EMOMC_OUTLINE LogTails incomplete_gamma_uniform(double a, double m) {
   return eta < 0 ? tails_of_lower(tail) : tails_of_upper(tail);
 }
 
-/// Legendre's continued fraction (DLMF 8.9.2) by Lentz's method: log of Gamma(a, x) exp(x) x^-a.
+/// Returns log of Gamma(a, x) exp(x) x^-a by Legendre's continued fraction (DLMF 8.9.2) and Lentz's method.
 EMOMC_OUTLINE double log_gamma_fraction(double a, double x) {
   double b = x + (1.0 - a), d = 1.0 / b, c = 1e300, value = d;
   EMOMC_ROLLED
@@ -71,7 +71,7 @@ EMOMC_OUTLINE double log_gamma_fraction(double a, double x) {
   return log(value);
 }
 
-/// The sum of x^n / ((a + 1) ... (a + n)) for n >= 1 (DLMF 8.7.1).
+/// Returns the sum of x^n / ((a + 1) ... (a + n)) over n >= 1 (DLMF 8.7.1).
 EMOMC_OUTLINE double gamma_power_series(double a, double x) {
   double term = 1, sum = 0;
   EMOMC_ROLLED
@@ -83,7 +83,7 @@ EMOMC_OUTLINE double gamma_power_series(double a, double x) {
   return sum;
 }
 
-/// Logarithms of P(a, x) and Q(a, x).
+/// Returns the logarithms of P(a, x) and Q(a, x).
 EMOMC_OUTLINE LogTails log_incomplete_gamma(double a, double x) {
   constexpr double kLargeShape = 20;
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == kInfinity && x == kInfinity))
@@ -93,7 +93,7 @@ EMOMC_OUTLINE LogTails log_incomplete_gamma(double a, double x) {
   if (a >= kLargeShape) {
     const double m = (x - a) / a;
     if (m > -0.7 && m < 1.36) return incomplete_gamma_uniform(a, m);
-    // x^a exp(-x) / Gamma(a) by Stirling's formula
+    // This branch computes x^a exp(-x) / Gamma(a) by Stirling's formula.
     const double distance = m < -0.5 ? m - (log(x) - log(a)) : x_less_log1p(m);
     const double factor = -a * distance + (0.5 * log(a) - kHalfLogTwoPi) - stirling_rest(a);
     if (m < 0) return tails_of_lower(factor - log(a) + log1p(gamma_power_series(a, x)));
@@ -105,7 +105,7 @@ EMOMC_OUTLINE LogTails log_incomplete_gamma(double a, double x) {
   const double of_a = a < 0.5 ? log_gamma_near_one(a) : lgamma(a + 1.0);  // log Gamma(a + 1)
   const double factor = a * log_x - of_a;
   if (a < 1 && x <= 1.5 && factor - x * a > -1.0) {
-    // Q = 1 - u + u w, u = x^a / Gamma(a + 1), w = 1 - P / u (DLMF 8.7.1): for P near 1.
+    // For P near 1: Q = 1 - u + u w, u = x^a / Gamma(a + 1), w = 1 - P / u (DLMF 8.7.1).
     double term = 1, sum = 0;
     EMOMC_ROLLED
     for (int n = 1; n < 60; ++n) {
@@ -118,10 +118,10 @@ EMOMC_OUTLINE LogTails log_incomplete_gamma(double a, double x) {
   return tails_of_lower(factor - x + log1p(gamma_power_series(a, x)));
 }
 
-/// log P(a, x): the probability below x of the gamma distribution of shape a and rate 1.
+/// Returns log P(a, x), the log probability below x of the gamma distribution of shape a and rate 1.
 EMOMC_OUTLINE double log_gamma_p(double a, double x) { return log_incomplete_gamma(a, x).lower; }
 
-/// log Q(a, x): the probability above x.
+/// Returns log Q(a, x), the log probability above x of the gamma distribution of shape a and rate 1.
 EMOMC_OUTLINE double log_gamma_q(double a, double x) { return log_incomplete_gamma(a, x).upper; }
 
 }  // namespace emomc::device

@@ -1,8 +1,8 @@
-// The only place where the code asks which compiler reads it. Headers under emomc/device include only
-// each other, use no standard library, and compile under g++, nvcc and NVRTC.
+// The macros that hide differences between compilers; no other code tests for the compiler. Headers under
+// emomc/device include only each other, use no standard library, and compile under g++, nvcc and NVRTC.
 //
-// EMOMC_DEVICE_NAMESPACE is where their code lives. The cpu engine includes the arithmetic once per SIMD
-// target, each time into a namespace of its own, so that no instruction of a wide target leaks out.
+// EMOMC_DEVICE_NAMESPACE is the namespace of these headers' code. The cpu engine includes the arithmetic once
+// per SIMD target, each time in a namespace of its own, so that no instruction of a wide target leaks out.
 #ifndef EMOMC_DEVICE_MACROS_HPP
 #define EMOMC_DEVICE_MACROS_HPP
 
@@ -12,9 +12,9 @@
 #define EMOMC_HD
 #endif
 #define EMOMC_INLINE EMOMC_HD inline __attribute__((always_inline))
-// Before a loop of constant length whose arrays must stay in registers: EMOMC_UNROLL. Before a team's loop:
-// EMOMC_ROLLED, for a kernel that runs once per step waits for its instructions more than for anything else;
-// for the same reason elementary functions are EMOMC_OUTLINE, called and not copied.
+// EMOMC_UNROLL goes before a loop of constant length whose arrays must stay in registers. EMOMC_ROLLED goes
+// before a loop of a team, because a kernel that runs once per step spends most of its time waiting for
+// instructions. For the same reason elementary functions are EMOMC_OUTLINE: called, not inlined.
 #if defined(__CUDA_ARCH__)
 #define EMOMC_UNROLL _Pragma("unroll")
 #define EMOMC_ROLLED _Pragma("unroll 1")
@@ -28,14 +28,14 @@
 #define EMOMC_ROLLED
 #define EMOMC_OUTLINE EMOMC_HD inline
 #endif
-// A loop over the products of a sum, of which there may be hundreds.
+// EMOMC_UNROLL_PRODUCTS goes before a loop over the products of a sum, of which there may be hundreds.
 #if defined(__CUDA_ARCH__)
 #define EMOMC_UNROLL_PRODUCTS _Pragma("unroll 64")
 #else
 #define EMOMC_UNROLL_PRODUCTS
 #endif
-// Where kernels are compiled for exact sizes, loops over columns are unrolled too; those over pairs of
-// columns up to 16; those over groups of components twice.
+// In kernels that are compiled for exact sizes, loops over columns are unrolled too, loops over pairs of
+// columns by up to 16, and loops over groups of components by two.
 #if EMOMC_EXACT_SIZES
 #define EMOMC_UNROLL_EXACT _Pragma("unroll")
 #define EMOMC_UNROLL_EXACT_PAIRS _Pragma("unroll 16")

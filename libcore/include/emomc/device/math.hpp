@@ -23,18 +23,18 @@ EMOMC_INLINE double double_of(u64 b) { return __builtin_bit_cast(double, b); }
 EMOMC_INLINE bool is_finite(double x) { return (bits_of(x) & 0x7ff0000000000000ul) != 0x7ff0000000000000ul; }
 EMOMC_INLINE bool is_nan(double x) { return (bits_of(x) & 0x7ffffffffffffffful) > 0x7ff0000000000000ul; }
 
-/// 2^k for -1022 <= k <= 1023.
+/// Returns 2^k for -1022 <= k <= 1023.
 EMOMC_INLINE double power_of_two(int k) { return double_of(static_cast<u64>(k + 1023) << 52); }
 
-/// A number of int, without the conversion's latency on the device.
+/// Converts an int without the latency that the conversion instruction has on the device.
 EMOMC_INLINE double small_integer(int n) {
   return double_of(0x4330000000000000ul | (static_cast<u32>(n) ^ 0x80000000u)) - 0x1.000008p52;
 }
 
-/// Natural logarithm. log(0) = -infinity, of a negative number NaN. By a table (Tang 1990): x = 2^k z,
-/// z = c (1 + r), log x = k log 2 + log c + log(1 + r), the last by its series to r^12.
+/// Natural logarithm; -infinity for 0, NaN for a negative number. By a table (Tang 1990): x = 2^k z, z = c (1
+/// + r), log x = k log 2 + log c + log(1 + r); the last term is computed by its series to r^12.
 EMOMC_OUTLINE double log(double x) {
-  constexpr u64 kLowest = 0x3fe6000000000000ul;  // of z, 0.6875
+  constexpr u64 kLowest = 0x3fe6000000000000ul;  // smallest value of z, 0.6875
   constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42;
   u64 bits = bits_of(x);
   double k = 0;
@@ -53,19 +53,20 @@ EMOMC_OUTLINE double log(double x) {
   const double high = w + r;
   const double low = EMOMC_FMA(k, kLn2Low, (w - high) + r);
   const double r2 = r * r, r4 = r2 * r2;
-  // In pairs and fours, for short chains of dependent operations (Estrin).
+  // The series is summed in pairs and fours, for short chains of dependent operations (Estrin).
   const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 5, -1.0 / 4), EMOMC_FMA(r, 1.0 / 3, -1.0 / 2));
   const double p1 = EMOMC_FMA(r2, EMOMC_FMA(r, 1.0 / 9, -1.0 / 8), EMOMC_FMA(r, 1.0 / 7, -1.0 / 6));
   const double p2 = EMOMC_FMA(r2, -1.0 / 12, EMOMC_FMA(r, 1.0 / 11, -1.0 / 10));
   return high + EMOMC_FMA(r2, EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0), low);
 }
 
-/// Natural exponential; 0 below the smallest normal number's logarithm, infinity above the largest's:
-/// x = k log 2 + r, |r| <= log(2) / 2, exp(r) by its series to r^13.
+/// Natural exponential; 0 below the logarithm of the smallest normal number, infinity above that of the
+/// largest. x = k log 2 + r, |r| <= log(2) / 2, exp(r) by its series to r^13.
 EMOMC_OUTLINE double exp(double x) {
   if (!(x <= 709.782712893383973096 && x >= -708.396418532264106224))
     return x > 0 ? kInfinity : is_nan(x) ? x : 0.0;
-  // The nearest integer, in the low bits of the sum and as a number.
+  // The sum has the nearest integer in its low bits; less kShift, the sum is that integer as a float64
+  // number.
   constexpr double kShift = 0x1.8p52;
   const double shifted = EMOMC_FMA(x, kLog2E, kShift);
   const double n = shifted - kShift;
@@ -82,11 +83,11 @@ EMOMC_OUTLINE double exp(double x) {
                               EMOMC_FMA(r, 1.0 / 39916800.0, 1.0 / 3628800.0));
   const double p = EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0);
   const double y = 1.0 + (r + EMOMC_FMA(r2, p, rest));
-  // Two factors, since 2^1024 itself is no number.
+  // Two factors are needed because 2^1024 is not a float64 number.
   return k > 1000 ? y * power_of_two(k - 1000) * power_of_two(1000) : y * power_of_two(k);
 }
 
-/// log(1 + x), good for small |x| (Goldberg 1991, theorem 4).
+/// Returns log(1 + x), accurate for small |x| (Goldberg 1991, theorem 4).
 EMOMC_INLINE double log1p(double x) {
   const double y = 1.0 + x;
   if (y == 1.0) return x;
@@ -94,11 +95,12 @@ EMOMC_INLINE double log1p(double x) {
   return log(y) * (x / (y - 1.0));
 }
 
-/// log(a / b), by its series where the two are within 1e-4.
+/// Returns log(a / b), by its series if the ratio is within 1e-4 of 1.
 EMOMC_INLINE double log_ratio(double a, double b) {
   const double x = (a - b) / b;
   if (!(x > -1e-4 && x < 1e-4)) return log(a / b);
-  return x * EMOMC_FMA(x, EMOMC_FMA(x, EMOMC_FMA(x, -0.25, 1.0 / 3), -0.5), 1.0);  // next term 2e-17
+  return x * EMOMC_FMA(x, EMOMC_FMA(x, EMOMC_FMA(x, -0.25, 1.0 / 3), -0.5), 1.0);  // the next term is below
+                                                                                   // 2e-17
 }
 
 struct SineAndCosine {

@@ -1,8 +1,9 @@
-// The table of the logarithm in math.hpp, made with 200-bit arithmetic: for each of 32 intervals of [0.6875,
-// 1.375) the reciprocal of a number c near its middle, and log c. c was searched so that log c is within
-// 2^-60 of a multiple of 2^-42, which is what stands here (Gal 1986, "Computing elementary functions: a new
-// approach for achieving high accuracy and good performance"); on both sides of one it is one. Small, since
-// the lanes of a warp that read different lines of memory wait for each other.
+// The tables of the functions in math.hpp and exponentials.hpp. That of the logarithm was made with 200-bit
+// arithmetic: for each of 32 intervals of [0.6875, 1.375) it has the reciprocal of a number c near the
+// middle, and log c. Each c was searched such that log c is within 2^-60 of a multiple of 2^-42, which is the
+// tabulated value (Gal 1986, "Computing elementary functions: a new approach for achieving high accuracy and
+// good performance"); on both sides of 1, c is 1. The table is small because lanes of a warp that read
+// different lines of memory wait for each other.
 #ifndef EMOMC_DEVICE_MATH_TABLES_HPP
 #define EMOMC_DEVICE_MATH_TABLES_HPP
 
@@ -26,7 +27,7 @@
     0x1.78802879506f3p-1, 0x1.3ac85c2459000p-2                                                      \
   }
 
-// 2^(j/32) for j = 0 to 31.
+// EMOMC_POWER_TABLE has 2^(j/32) for j = 0 to 31.
 #define EMOMC_POWER_TABLE                                                                     \
   0x1.0000000000000p+0, 0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0, 0x1.11301d0125b51p+0,     \
       0x1.172b83c7d517bp+0, 0x1.1d4873168b9aap+0, 0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0, \
@@ -37,7 +38,7 @@
       0x1.ae89f995ad3adp+0, 0x1.b7f76f2fb5e47p+0, 0x1.c199bdd85529cp+0, 0x1.cb720dcef9069p+0, \
       0x1.d5818dcfba487p+0, 0x1.dfc97337b9b5fp+0, 0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0
 
-// 1 / (1 + i/32) and log(1 + i/32) for i = 0 to 32.
+// EMOMC_LOG1P_TABLE has 1 / (1 + i/32) and log(1 + i/32) for i = 0 to 32.
 #define EMOMC_LOG1P_TABLE                                                                           \
   {0x1.0000000000000p+0, 0x0.0p+0}, {0x1.f07c1f07c1f08p-1, 0x1.f829b0e783300p-6},                   \
       {0x1.e1e1e1e1e1e1ep-1, 0x1.f0a30c01162a6p-5}, {0x1.d41d41d41d41dp-1, 0x1.6f0d28ae56b4cp-4},   \
@@ -64,7 +65,7 @@ inline constexpr int kLogTableSize = 32, kPowerTableSize = 32, kLog1pTableSize =
 struct alignas(16) LogTableEntry {
   double reciprocal, log_c;
 };
-// One copy for each side: device code cannot index a host's array.
+// Host and device have separate copies, because device code cannot index an array of the host.
 #ifdef __CUDACC__
 static __device__ const LogTableEntry kLogTableOnDevice[kLogTableSize] = {EMOMC_LOG_TABLE};
 static __device__ const double kPowerTableOnDevice[kPowerTableSize] = {EMOMC_POWER_TABLE};

@@ -7,8 +7,9 @@
 
 namespace emomc::device {
 
-/// log erfc(x) - log t + x^2 for x >= 0 and t = 2 / (2 + x), a smooth function on 0 < t <= 1: its Chebyshev
-/// series in 2 t - 1, coefficients computed with 40 digits, is cut where terms fall below 1e-17.
+/// Returns log erfc(x) - log t + x^2 for x >= 0 and t = 2 / (2 + x), a smooth function on 0 < t <= 1. Its
+/// Chebyshev series in 2 t - 1, with coefficients computed with 40 digits, is truncated where terms fall
+/// below 1e-17.
 EMOMC_INLINE double log_erfc_series(double t) {
   constexpr int kTerms = 28;
   constexpr double kSeries[kTerms] = {
@@ -32,22 +33,22 @@ EMOMC_INLINE double log_erfc_series(double t) {
   return EMOMC_FMA(0.5 * y, d, 0.5 * kSeries[0] - dd);
 }
 
-/// log erfc(x) for x >= 0.
+/// Returns log erfc(x) for x >= 0.
 EMOMC_OUTLINE double log_erfc(double x) {
   const double t = 2.0 / (2.0 + x);
   return log(t) + (log_erfc_series(t) - x * x);
 }
 
-/// log P(Z > z) for a standard normal Z.
+/// Returns log P(Z > z) for a standard normal Z.
 EMOMC_INLINE double log_normal_tail(double z) {
   constexpr double kRootHalf = 0.70710678118654752440;
   const double tail = log_erfc((z < 0 ? -z : z) * kRootHalf) - kLn2;
   return z < 0 ? log1p(-exp(tail)) : tail;
 }
 
-/// The inverse Mills ratio, normal density / P(Z > z), less z, for z >= 0: about 1 / z. Beyond 5 by the
-/// continued fraction of Mills' ratio (Abramowitz and Stegun 26.2.14), whose terms from the 28th on change it
-/// by less than 1e-16.
+/// Returns the inverse Mills ratio, normal density / P(Z > z), less z, for z >= 0: about 1 / z. For z > 5 the
+/// continued fraction of Mills' ratio is used (Abramowitz and Stegun 26.2.14), whose terms from the 28th on
+/// change the result by less than 1e-16.
 EMOMC_OUTLINE double inverse_mills_excess(double z) {
   if (z > 5.0) {
     double rest = z;
@@ -60,7 +61,7 @@ EMOMC_OUTLINE double inverse_mills_excess(double z) {
   return kRootTwoByPi / (t * exp(log_erfc_series(t))) - z;
 }
 
-/// The inverse Mills ratio, which is minus the derivative of log_normal_tail.
+/// Returns the inverse Mills ratio, which is minus the derivative of log_normal_tail.
 EMOMC_INLINE double inverse_mills_ratio(double z) {
   if (z >= 0) return z + inverse_mills_excess(z);
   return exp(-0.5 * z * z - 0.5 * kLogTwoPi - log_normal_tail(z));

@@ -1,3 +1,4 @@
+// The constant pi for device code.
 #ifndef EMOMC_DEVICE_PI_HPP
 #define EMOMC_DEVICE_PI_HPP
 

@@ -6,8 +6,8 @@
 
 namespace emomc::device {
 
-/// The integral of f from `low` to `high` by Gauss and Legendre's rule with 32 nodes. To the last digits for
-/// exp(-g) with g smooth and convex that rises by 40.
+/// Returns the integral of f from `low` to `high` by Gauss and Legendre's rule with 32 nodes. The result is
+/// accurate to the last digits for f = exp(-g) if g is smooth and convex and rises by 40.
 template <class F>
 EMOMC_HD inline double integral(const F& f, double low, double high) {
   static constexpr double kNodes[] = {

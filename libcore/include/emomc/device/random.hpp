@@ -1,6 +1,6 @@
-// Counter-based random numbers, the same bits on every backend: Philox4x32-10 (Salmon, Moraes, Dror,
-// Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"). No state: a number is a function of
-// (seed, purpose, index, step, chain).
+// Counter-based random numbers with the same bits on every backend: Philox4x32-10 (Salmon, Moraes, Dror, Shaw
+// 2011, "Parallel random numbers: as easy as 1, 2, 3"). There is no state: a number is a function of (seed,
+// purpose, index, step, chain).
 #ifndef EMOMC_DEVICE_RANDOM_HPP
 #define EMOMC_DEVICE_RANDOM_HPP
 
@@ -27,21 +27,21 @@ EMOMC_INLINE Philox4 philox4x32_10(Philox4 counter, u32 key0, u32 key1) {
   return counter;
 }
 
-/// What a random number is for; numbers of different purposes are independent.
+/// The use of a random number; numbers of different purposes are independent.
 enum class Purpose : u32 {
   innovation = 1,
   acceptance = 2,
   start = 3,
   simulation = 4,
   kmeans = 5,
-  choice = 6,        ///< of a proposal: which chains, which kind of move
-  second_stage = 7,  ///< innovation of a second try
-  momentum = 8,      ///< of a trajectory
-  direction = 9,     ///< in time, in which a tree is doubled; index: depth of the tree
-  tree_choice = 10,  ///< of a point in a new subtree; index: number of the leapfrog
-  join_choice = 11,  ///< between a tree and a new subtree; index: depth of the tree
-  length = 12,       ///< of a trajectory
-  trial = 13,        ///< momentum of the single leapfrogs by which a first step size is found
+  choice = 6,        ///< choices of a proposal: which chains, which kind of move
+  second_stage = 7,  ///< innovation of the second stage of delayed rejection
+  momentum = 8,      ///< momentum of a trajectory
+  direction = 9,     ///< direction in time in which a tree is doubled; index: depth of the tree
+  tree_choice = 10,  ///< choice of a point in a new subtree; index: number of the leapfrog
+  join_choice = 11,  ///< choice between a tree and a new subtree; index: depth of the tree
+  length = 12,       ///< length of a trajectory
+  trial = 13,        ///< momentum of the single leapfrogs that are made to find a first step size
 };
 
 struct NormalPair {
@@ -60,13 +60,13 @@ struct RandomSource {
                          static_cast<u32>(seed), static_cast<u32>(seed >> 32));
   }
 
-  /// Uniform on (0, 1), 53 bits, never an end point. `index` < 2^24.
+  /// Returns a uniform variate on (0, 1) with 53 bits, never an end point. `index` < 2^24.
   EMOMC_INLINE double uniform(Purpose purpose, u32 index) const {
     const Philox4 b = block(purpose, index);
     return uniform_of(b.word[0], b.word[1]);
   }
 
-  /// Standard normal numbers 2 pair and 2 pair + 1, pair < 2^24 (Box and Muller 1958).
+  /// Returns the standard normal variates number 2 pair and 2 pair + 1, pair < 2^24 (Box and Muller 1958).
   EMOMC_INLINE NormalPair normal_pair(Purpose purpose, u32 pair) const {
     const Philox4 b = block(purpose, pair);
     const double radius = EMOMC_SQRT(-2.0 * log(uniform_of(b.word[0], b.word[1])));
@@ -74,7 +74,7 @@ struct RandomSource {
     return {radius * angle.cosine, radius * angle.sine};
   }
 
-  /// Standard normal number `index` < 2^25.
+  /// Returns standard normal variate number `index` < 2^25.
   EMOMC_INLINE double normal(Purpose purpose, u32 index) const {
     const NormalPair pair = normal_pair(purpose, index >> 1);
     return (index & 1u) ? pair.odd : pair.even;

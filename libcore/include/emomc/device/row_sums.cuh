@@ -1,6 +1,6 @@
 // The rows of one thread in registers, and the first levels of the tree in which their log densities are
-// summed (docs/statistics.md): a balanced tree of neighbours, padded with zeros to a power of two. So the
-// bits depend on neither the number of threads nor their mapping.
+// summed (docs/statistics.md). The tree is a balanced tree of neighbours, padded with zeros to a power of
+// two, so that the bits depend neither on the number of threads nor on their mapping.
 #ifndef EMOMC_DEVICE_ROW_SUMS_CUH
 #define EMOMC_DEVICE_ROW_SUMS_CUH
 
@@ -9,20 +9,20 @@
 
 namespace emomc::device {
 
-/// Neighbouring rows; as far as one instruction takes them.
+/// R neighbouring rows, aligned to at most 16 bytes, the most that one instruction loads or stores.
 template <class Real, int R>
 struct alignas(R * sizeof(Real) < 16 ? R * sizeof(Real) : 16) RowVector {
   Real x[R];
 };
 
-/// R neighbouring rows of a column; aligned as a RowVector is.
+/// Loads R neighbouring rows of a column; `from` must be aligned like a RowVector.
 template <class Real, int R>
 __device__ inline void load_rows(const Real* from, Real (&x)[R]) {
   const auto v = *reinterpret_cast<const RowVector<Real, R>*>(from);
   for (int r = 0; r < R; ++r) x[r] = v.x[r];
 }
-/// Stores R neighbouring rows of a column. Four floats go in one instruction, which the compiler takes apart
-/// otherwise.
+/// Stores R neighbouring rows of a column. Four floats are stored by one instruction, which the compiler
+/// would otherwise split.
 __device__ inline void store_rows(const float (&x)[4], float* to) {
   asm volatile("st.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
                : "memory");
@@ -34,7 +34,7 @@ __device__ inline void store_rows(const Real (&x)[R], Real* to) {
   *reinterpret_cast<RowVector<Real, R>*>(to) = v;
 }
 
-/// Tree over `n` numbers side by side in registers; n a power of two.
+/// Sums n adjacent numbers in registers by the tree; n is a power of two. The values are overwritten.
 template <int n>
 __device__ inline double sum_in_registers(double (&values)[n]) {
 #pragma unroll
@@ -46,30 +46,31 @@ __device__ inline double sum_in_registers(double (&values)[n]) {
   return values[0];
 }
 
-/// threadIdx.x, read here: not kept over a loop that is short of registers.
+/// threadIdx.x, read anew at each call, so that no register holds it during a loop that is short of
+/// registers.
 __device__ inline int own_thread() {
   unsigned index;
   asm volatile("mov.u32 %0, %tid.x;" : "=r"(index));
   return static_cast<int>(index);
 }
 
-/// A thread's neighbouring rows, as they are in memory, for a likelihood that has to read one again.
+/// A thread's neighbouring rows in memory, for a likelihood that must read a row again.
 template <class Real>
 struct RowsInMemory {
-  const Real* first;  ///< the first row's, in column 0
-  int stride;         ///< from one column to the next
-  int count;          ///< rows from `first` on that count; may be negative, or more than the thread has
+  const Real* first;  ///< the first row's element of column 0
+  int stride;         ///< distance from one column to the next
+  int count;          ///< number of valid rows from `first` on; may be negative, or more than the thread has
 };
 
-/// Tree over the values of a warp's lanes, in their order. Every lane gets it.
+/// Sums one value per lane of a warp by the tree, in the order of lanes. Every lane receives the sum.
 __device__ inline double sum_over_lanes(double x) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
   return x;
 }
 
-/// kCount such trees at once, a power of two; a lane gets that of x[tree_of_lane<kCount>()]. x is
-/// overwritten.
+/// Sums kCount values per lane by kCount such trees at once; kCount is a power of two. A lane receives the
+/// sum of x[tree_of_lane<kCount>()]. x is overwritten.
 template <int kCount>
 __device__ inline double sum_each_over_lanes(double (&x)[kCount]) {
 #pragma unroll
@@ -97,18 +98,18 @@ __device__ inline int tree_of_lane() {
   return tree;
 }
 
-/// Two such trees at once: lane 0 gets that of x, lane 1 that of y.
+/// Sums two values per lane by two such trees at once: lane 0 receives the sum of x, lane 1 that of y.
 __device__ inline double sum_two_over_lanes(double x, double y) {
   double both[2] = {x, y};
   return sum_each_over_lanes(both);
 }
 
-/// Tree over values[0 .. count), count <= kMostSummedByWarp, by one warp; `load(p)` reads one. Every lane
-/// gets it.
+/// Sums values[0 .. count), count <= kMostSummedByWarp, by the tree in one warp; `load(p)` reads one value.
+/// Every lane receives the sum.
 inline constexpr int kMostSummedByWarp = 1024;
 template <class Load>
 __device__ inline double sum_by_warp(const double* values, int count, Load load) {
-  constexpr int kAtOnce = 4;  // groups of 32, whose shuffles overlap
+  constexpr int kAtOnce = 4;  // number of groups of 32, whose shuffles overlap
   const int lane = static_cast<int>(threadIdx.x) % 32;
   double own = 0;
 #pragma unroll 1
@@ -142,22 +143,23 @@ struct ListSegments {
   const int* table;
   int first, count;
 };
-/// From tables of all lists: `first_segment` [num_lists + 1] into `segment_first`, which has an entry for
-/// each segment of a list and one more at the list's end.
+/// Returns the segments of `list` from the tables of all lists: `first_segment` [num_lists + 1] has indices
+/// into `segment_first`, which has an entry for each segment of a list and one more at the list's end.
 __device__ __forceinline__ ListSegments segments_of_list(const int* first_segment, const int* segment_first,
                                                          int list) {
   const int first = first_segment[list];
   return {segment_first, first, first_segment[list + 1] - 1 - first};
 }
 
-/// Which of the threads that sum segments the caller is: it sums segment `first`, and each `stride` further
-/// on.
+/// The caller's share of the segments, which several threads sum: segment `first` and every `stride`-th after
+/// it.
 struct SegmentShare {
   int first, stride;
-  bool writes;  ///< the sum of a segment; one thread of those that sum it together
+  bool writes;  ///< whether the caller stores the sums of its segments; true for one of the threads that sum
+                ///< a segment together
 };
 
-/// The level of the tree between the sums below segments and a chain's total: writes the sum of each segment
+/// The level of the tree between the sums below segments and a chain's total. Writes the sum of each segment
 /// to sums[segments.count], which all threads that `sync` waits for may read afterwards. `sum_of(begin, end)`
 /// is the tree over the sums from `begin` to `end`.
 template <class SumOf, class Sync>
@@ -170,7 +172,7 @@ __device__ __forceinline__ void sum_segments(ListSegments segments, SegmentShare
   }
   sync();
 }
-/// The same by one warp, the calling thread being its lane `lane`.
+/// The same level of the tree, computed by one warp; `lane` is the calling thread's lane.
 template <class SumOf>
 __device__ __forceinline__ void sum_segments(ListSegments segments, int lane, double* sums,
                                              const SumOf& sum_of) {

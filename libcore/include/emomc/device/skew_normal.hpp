@@ -1,4 +1,4 @@
-// The skew normal distribution's tail, in float64 with the same bits on host and device.
+// Tail probabilities of the skew normal distribution, in float64 with the same bits on host and device.
 #ifndef EMOMC_DEVICE_SKEW_NORMAL_HPP
 #define EMOMC_DEVICE_SKEW_NORMAL_HPP
 
@@ -7,9 +7,10 @@
 
 namespace emomc::device {
 
-/// Logarithms of the probabilities below and above z of the density 2 phi(t) Phi(alpha t), alpha >= 0
-/// (Azzalini 1985), by quadrature of the smaller one, so that nothing cancels. The integrand changes over
-/// lengths of 1 and, near 0 and below, of w = 1 / sqrt(1 + alpha^2), as exp(-t^2 / (2 w^2)).
+/// Returns the logarithms of the probabilities below and above z of the density 2 phi(t) Phi(alpha t), alpha
+/// >= 0 (Azzalini 1985). The smaller probability is integrated numerically, so that nothing cancels. The
+/// integrand changes over lengths of 1 and, near 0 and below, of w = 1 / sqrt(1 + alpha^2), as exp(-t^2 / (2
+/// w^2)).
 EMOMC_OUTLINE LogTails log_skew_normal_tails(double z, double alpha) {
   constexpr double kWidths = 9;                           // where exp(-t^2 / 2) is 2e-18
   constexpr double kTwiceLargest = 80;                    // twice the exponent at the far end
@@ -17,7 +18,7 @@ EMOMC_OUTLINE LogTails log_skew_normal_tails(double z, double alpha) {
   const double w = 1.0 / EMOMC_SQRT(EMOMC_FMA(alpha, alpha, 1.0)), bend = kWidths * w;
   const double log_phi = std_normal_lcdf(alpha * z);
   if (log_phi == -kInfinity) return {-kInfinity, 0.0};
-  // Of the density at t to that at z.
+  // The ratio of the density at t to that at z.
   const auto ratio = [&](double t) {
     return exp(EMOMC_FMA(-0.5 * (t - z), t + z, std_normal_lcdf(alpha * t) - log_phi));
   };
@@ -35,7 +36,8 @@ EMOMC_OUTLINE LogTails log_skew_normal_tails(double z, double alpha) {
   return tails_of_upper(log_density + log(sum));
 }
 
-/// The logarithm of the skew normal's probability below z. That above is log_skew_normal_cdf(-z, -alpha).
+/// Returns the log probability below z of the skew normal distribution. That above z is
+/// log_skew_normal_cdf(-z, -alpha).
 EMOMC_OUTLINE double log_skew_normal_cdf(double z, double alpha) {
   if (is_nan(z) || !(abs(alpha) < 1e150)) return kNotANumber;
   if (abs(z) > 1e150) return z < 0 ? -kInfinity : 0.0;

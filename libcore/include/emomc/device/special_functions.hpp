@@ -1,7 +1,8 @@
-// All scalar functions of the expression language. Each takes and gives float64, has the same bits on host
-// and device, and, where its own comment says nothing else, is within 1e-12 of the exact value relative to it
-// or within what a change of the arguments by their last digit makes. NaN gives NaN, a point outside the
-// domain too. tests/libcore/special_functions_test.cpp compares them with values of 50 digits.
+// All scalar functions of the expression language. Arguments and results are float64, with the same bits on
+// host and device. Unless a function's own comment states otherwise, its relative error is below 1e-12, or
+// the result is within the change that a change of the arguments in their last digit makes. The result is NaN
+// for a NaN argument and outside the domain. tests/libcore/special_functions_test.cpp compares the functions
+// with values of 50 digits.
 #ifndef EMOMC_DEVICE_SPECIAL_FUNCTIONS_HPP
 #define EMOMC_DEVICE_SPECIAL_FUNCTIONS_HPP
 

@@ -1,9 +1,9 @@
-// Teams: the threads that work on one chain together. A team has `size` members; code for a team runs
-// in every member and loops `for (int i = team.rank(); i < n; i += team.size())`.
+// Teams: the threads that work together on one chain. A team has `size` members; code for a team runs in
+// every member and has loops of the form `for (int i = team.rank(); i < n; i += team.size())`.
 //
-// Reductions have one fixed order whatever the team: kTeamLanes strided accumulators, then a balanced
-// tree over the lanes (16, 8, 4, 2, 1 inside groups of 32, then neighbouring groups). So a sum has the
-// same bits from a host thread and from a block of 128.
+// Reductions have one fixed order for every kind of team: kTeamLanes strided accumulators, then a balanced
+// tree over the lanes (16, 8, 4, 2, 1 inside groups of 32, then neighbouring groups). Thus a sum has the same
+// bits from a host thread and from a block of 128 threads.
 #ifndef EMOMC_DEVICE_TEAM_HPP
 #define EMOMC_DEVICE_TEAM_HPP
 
@@ -17,22 +17,23 @@ inline constexpr int kTeamLanes = 128;
 struct TwoSums {
   double a, b;
 };
-/// Sums that a team adds up together.
+/// The results of kCount sums that a team computes together.
 template <int kCount>
 struct Sums {
   double of[kCount];
 };
-/// Numbers that reductions over lanes take at most.
+/// The largest count of numbers that reductions over Lanes accept.
 inline constexpr int kMostLanes = 32;
 
-/// One host thread. The device's counterpart is BlockTeam (block_team.cuh).
+/// A team of one host thread. The device's counterpart is BlockTeam (block_team.cuh).
 struct HostTeam {
   static constexpr int size() { return 1; }
   static constexpr int rank() { return 0; }
   void sync() const {}
 
-  /// Begins to copy n values to `to`, nearer memory or the same; a member may read its own elements (rank,
-  /// rank + size, ...) after finish_fetches, the others' after a sync that follows.
+  /// Begins to copy n values to `to`, which is in nearer memory or is `from` itself. A member may read its
+  /// own elements (rank, rank + size, ...) after finish_fetches, and those of other members after a sync that
+  /// follows.
   template <class T>
   void fetch(const T* from, T* to, int n) const {
     if (from == to) return;
@@ -40,7 +41,7 @@ struct HostTeam {
   }
   void finish_fetches() const {}
 
-  /// n <= kMostLanes numbers f(i), all of them within reach of every member without a sync; f has no effects.
+  /// n <= kMostLanes numbers f(i), which every member can use without a sync; f must not have side effects.
   struct Lanes {
     double of[kMostLanes];
   };
@@ -50,7 +51,7 @@ struct HostTeam {
     for (int i = 0; i < n; ++i) x.of[i] = f(i);
     return x;
   }
-  /// g(x_i, i) in place of x_i.
+  /// Returns the numbers g(x_i, i).
   template <class G>
   Lanes map(const Lanes& x, int n, G g) const {
     return lanes(n, [&](int i) { return g(x.of[i], i); });
@@ -60,17 +61,17 @@ struct HostTeam {
     for (int i = 1; i < n; ++i) m = x.of[i] > m ? x.of[i] : m;
     return m;
   }
-  /// The same bits as sum().
+  /// Returns the sum of the numbers, with the same bits as sum().
   double sum_of(const Lanes& x, int n) const {
     return sum(n, [&](int i) { return x.of[i]; });
   }
-  /// to[i] = x_i, each by one member.
+  /// Stores to[i] = x_i; each element is stored by one member.
   template <class T>
   void store(const Lanes& x, int n, T* to) const {
     for (int i = 0; i < n; ++i) to[i] = static_cast<T>(x.of[i]);
   }
 
-  /// sum of f(i) for i < n; every member gets it.
+  /// Returns the sum of f(i) for i < n to every member.
   template <class F>
   double sum(int n, F f) const {
     if (n <= kFewLanes) {
@@ -83,7 +84,7 @@ struct HostTeam {
     return tree(lane);
   }
 
-  /// Two sums at once: f(i) returns TwoSums.
+  /// Returns two sums at once: f(i) returns TwoSums.
   template <class F>
   TwoSums sum_two(int n, F f) const {
     if (n <= kFewLanes) {
@@ -104,7 +105,7 @@ struct HostTeam {
     return {tree(a), tree(b)};
   }
 
-  /// Several at once: f(i) returns Sums; each has the bits of sum().
+  /// Returns kCount sums at once: f(i) returns Sums; each sum has the bits of sum().
   template <int kCount, class F>
   Sums<kCount> sum_many(int n, F f) const {
     Sums<kCount> result;
@@ -126,7 +127,7 @@ struct HostTeam {
     return result;
   }
 
-  /// max of f(i) for i < n, `empty` if n is 0.
+  /// Returns the maximum of f(i) for i < n, or `empty` if n is 0.
   template <class F>
   double max(int n, F f, double empty) const {
     double m = empty;
@@ -139,7 +140,8 @@ struct HostTeam {
 
  private:
   static constexpr int kFewLanes = 32;
-  /// The same bits as tree() of lanes that are 0 from n on: what it adds is 0, and no lane is -0.
+  /// Has the same bits as tree() of lanes that are 0 from n on: the omitted additions add 0, and no lane is
+  /// -0.
   static double tree_of_few(double (&lane)[kFewLanes], int n) {
     for (int stride = kFewLanes / 2; stride > 0; stride /= 2)
       if (stride < n)

@@ -12,7 +12,7 @@ namespace emomc::device {
 
 inline constexpr double kHalfPi = 1.57079632679489661923132169164;
 
-/// Sine and cosine of the angle high + low for |high| <= 0.8, by their Taylor series.
+/// Returns sine and cosine of the angle high + low for |high| <= 0.8, by their Taylor series.
 EMOMC_INLINE SineAndCosine sincos_kernel(double high, double low) {
   static constexpr double kSine[] = {
       -0.16666666666666666667,    0.0083333333333333333333,  -0.0001984126984126984127,
@@ -30,8 +30,8 @@ EMOMC_INLINE SineAndCosine sincos_kernel(double high, double low) {
   return {sine, cosine};
 }
 
-/// Sine and cosine of x, by Cody and Waite's reduction (1980, "Software manual for the elementary functions")
-/// with pi/2 in three parts of 53 bits. The first product is exact within the fused operation.
+/// Returns sine and cosine of x, by Cody and Waite's reduction (1980, "Software manual for the elementary
+/// functions") with pi/2 in three parts of 53 bits. The first product is exact within the fused operation.
 EMOMC_OUTLINE SineAndCosine sincos(double x) {
   if (!(abs(x) <= 0x1p50)) return {kNotANumber, kNotANumber};
   const double n = EMOMC_RINT(x * 0x1.45f306dc9c883p-1);
@@ -61,7 +61,7 @@ EMOMC_OUTLINE double tan(double x) {
   return k.sine / k.cosine;
 }
 
-/// Sine and cosine of pi x; the reduction is exact.
+/// Returns sine and cosine of pi x; the reduction is exact.
 EMOMC_OUTLINE SineAndCosine sincos_pi(double x) {
   if (!is_finite(x)) return {kNotANumber, kNotANumber};
   const double turn = x - 2.0 * EMOMC_RINT(0.5 * x);  // in [-1, 1]
@@ -81,8 +81,8 @@ EMOMC_OUTLINE SineAndCosine sincos_pi(double x) {
   }
 }
 
-/// By its Taylor series (DLMF 4.24.3) on |x| <= tan(pi/8), to which atan x = pi/2 - atan(1/x) and
-/// atan x = pi/4 + atan((x - 1) / (x + 1)) reduce the others.
+/// The arctangent, by its Taylor series (DLMF 4.24.3) for |x| <= tan(pi/8). Other arguments are reduced to
+/// that range by atan x = pi/2 - atan(1/x) and atan x = pi/4 + atan((x - 1) / (x + 1)).
 EMOMC_OUTLINE double atan(double x) {
   static constexpr double kSeries[] = {-0.33333333333333333333,  0.2,
                                        -0.14285714285714285714,  0.11111111111111111111,
@@ -107,7 +107,7 @@ EMOMC_OUTLINE double atan(double x) {
   return copy_sign(angle, x);
 }
 
-/// The angle of the point (x, y), in [-pi, pi]; signs of zeros and infinities as in C.
+/// Returns the angle of the point (x, y), in [-pi, pi]; signs of zeros and infinities are as in C.
 EMOMC_OUTLINE double atan2(double y, double x) {
   if (is_nan(x) || is_nan(y)) return kNotANumber;
   const double v = abs(y), u = abs(x);
@@ -122,10 +122,10 @@ EMOMC_OUTLINE double atan2(double y, double x) {
   return copy_sign(left ? kPi - (angle - 1.2246467991473532e-16) : angle, y);
 }
 
-/// NaN for |x| > 1.
+/// The arcsine; NaN for |x| > 1.
 EMOMC_OUTLINE double asin(double x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
 
-/// NaN for |x| > 1.
+/// The arccosine; NaN for |x| > 1.
 EMOMC_OUTLINE double acos(double x) { return 2.0 * atan2(sqrt(1.0 - x), sqrt(1.0 + x)); }
 
 }  // namespace emomc::device

@@ -1,5 +1,5 @@
-// A warp as a team; same sums as HostTeam, bit for bit. For little work, which a block would spend waiting at
-// its barriers.
+// A team of one warp, with the same sums as HostTeam, bit for bit. For small tasks, in which a block would
+// mostly wait at its barriers.
 #ifndef EMOMC_DEVICE_WARP_TEAM_CUH
 #define EMOMC_DEVICE_WARP_TEAM_CUH
 
@@ -20,7 +20,7 @@ struct WarpTeam {
   }
   __device__ void finish_fetches() const {}
 
-  /// Number i is in lane i.
+  /// Up to 32 numbers; number i is in lane i.
   struct Lanes {
     double mine;
   };
@@ -51,7 +51,7 @@ struct WarpTeam {
     if (rank() < n) to[rank()] = static_cast<T>(x.mine);
   }
 
-  // The lanes of the tree are kTeamLanes, in groups of 32 that the warp takes one after the other.
+  // The tree has kTeamLanes lanes, in groups of 32 that the warp adds one after the other.
   template <class F>
   __device__ double sum(int n, F f) const {
     double first = 0, last = 0;

@@ -1,4 +1,4 @@
-// What becomes of a block's candidate once its likelihood is there: the decision, what it changes in the
+// The steps after the likelihood of a block's candidate is known: the decision, the resulting changes of the
 // chain, and the record of the draw after a step's last block. Shared by metropolis.hpp and the kernels that
 // decide on several candidates at once.
 #ifndef EMOMC_DEVICE_ACCEPTANCE_HPP
@@ -9,11 +9,12 @@
 
 namespace emomc::device {
 
-/// What one launch does with a chain: accept block `accept_block`, then propose block `propose_block`;
-/// kNoBlock leaves a part out.
+/// Number in place of a block. One launch accepts or rejects block `accept_block` of a chain, then proposes
+/// block `propose_block`; kNoBlock skips the respective part.
 inline constexpr int kNoBlock = -1;
 
-/// Parts of the step that only some proposals have; the others' kernels are without their instructions.
+/// Parts of the step that only some proposals have; the kernels of other proposals do not contain their
+/// instructions.
 template <class Proposal>
 inline constexpr bool has_halves = Proposal::block_plan == BlockPlan::halves;
 template <class Proposal>
@@ -29,29 +30,30 @@ EMOMC_INLINE bool is_of_half(const StepView& v, int chain, const ProposalBlock& 
   return true;
 }
 
-/// The part of a transition that does not depend on the candidate's likelihood, so that it can run while
-/// that is computed.
+/// The part of a transition that does not depend on the candidate's likelihood, so that it can be computed
+/// while the likelihood is being evaluated.
 struct Prepared {
-  i64 step;                         ///< steps done before the acceptance
-  double log_uniform;               ///< of the acceptance
-  double log_ratio;                 ///< log acceptance ratio but for the likelihood
-  LogDensities candidate, current;  ///< the candidate's likelihood is not there yet
+  i64 step;                         ///< number of steps done before the acceptance
+  double log_uniform;               ///< log of the uniform number of the acceptance
+  double log_ratio;                 ///< log acceptance ratio without the likelihood
+  LogDensities candidate, current;  ///< the candidate's likelihood is not known yet
   double beta;
-  bool is_evaluated;  ///< the candidate's likelihood is to come; otherwise it is the current one's
-  bool takes_part;    ///< in the acceptance: the chain is of the half that moves, its first try was rejected
+  bool is_evaluated;  ///< whether the candidate's likelihood is evaluated; if not, it equals the current one
+  bool takes_part;    ///< whether the chain takes part in the acceptance: it is in the half that moves and,
+                      ///< for a second try, the first one was rejected
   bool is_second_try;
-  u64 num_proposed, num_accepted;  ///< before
+  u64 num_proposed, num_accepted;  ///< counts before the decision
   RecordPlan plan;
-  InnovationView adapted;  ///< of the block to propose
+  InnovationView adapted;  ///< adapted state of the block to propose
 };
 
-/// Logarithm of the uniform number that decides on a block at a step.
+/// Returns the logarithm of the uniform number that decides on a block at a step.
 EMOMC_INLINE double draw_log_uniform(const StepView& v, u32 chain_id, i64 step, int block) {
   return log(RandomSource{v.seed, static_cast<u64>(step), chain_id}.uniform(Purpose::acceptance,
                                                                             static_cast<u32>(block)));
 }
 
-/// Log acceptance ratio of a block's candidate but for the likelihood.
+/// Returns the log acceptance ratio of a block's candidate without the likelihood.
 template <class Proposal>
 EMOMC_INLINE double log_ratio_of(const ProposalBlock& block, const LogDensities& candidate,
                                  const LogDensities& current, double log_q) {
@@ -60,13 +62,13 @@ EMOMC_INLINE double log_ratio_of(const ProposalBlock& block, const LogDensities&
   return (candidate.prior - current.prior) + (candidate.jacobian - current.jacobian) + log_q;
 }
 
-/// a / b of positive numbers; small ones at the price of small ones.
+/// Returns a / b for positive numbers; the division of small numbers is done in 32 bits, which is faster.
 EMOMC_INLINE i64 quotient(i64 a, i64 b) {
   if ((static_cast<u64>(a | b) >> 32) == 0) return static_cast<u32>(a) / static_cast<u32>(b);
   return a / b;
 }
 
-/// The slot for the draw after `step` steps; kNoSlot where the plan does not keep it.
+/// Returns the slot for the draw after `step` steps; kNoSlot if the plan does not keep this draw.
 inline constexpr i64 kNoSlot = -1;
 EMOMC_INLINE i64 slot_of(const RecordPlan& plan, i64 step) {
   const i64 since = step - plan.origin;
@@ -77,7 +79,7 @@ EMOMC_INLINE i64 slot_of(const RecordPlan& plan, i64 step) {
   return kept >= plan.capacity ? kNoSlot : plan.slot + kept;
 }
 
-/// Records the chain's current point, where the plan keeps the draw after `step` steps.
+/// Records the chain's current point if the plan keeps the draw after `step` steps.
 template <class Team>
 EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 step, const RecordPlan& plan,
                           const Workspace& w, LogDensities densities) {
@@ -96,19 +98,20 @@ EMOMC_HD void record_draw(const Team& team, const StepView& v, int chain, i64 st
 struct Decision {
   bool accepted, fault;
   LogDensities candidate;
-  double log_density;  ///< of the candidate, with Jacobian and beta
+  double log_density;  ///< log density of the candidate, with Jacobian and beta
 };
 
-/// log(1 - a(candidate, first)) - log(1 - a(current, first)), a being the probability with which the first
-/// try is accepted from there: what a second try's ratio has beside densities and proposals (Tierney and Mira
-/// 1999). Log densities with Jacobian and beta; minus infinity where the second try cannot be accepted.
+/// Returns log(1 - a(candidate, first)) - log(1 - a(current, first)), where a is the probability with which
+/// the first try is accepted from the given point. A second try's ratio has this term in addition to
+/// densities and proposals (Tierney and Mira 1999). Arguments are log densities with Jacobian and beta; the
+/// result is minus infinity if the second try cannot be accepted.
 EMOMC_INLINE double second_try_correction(double first, double candidate, double current) {
-  if (!(first > -kInfinity)) return 0.0;  // never accepted, from anywhere
+  if (!(first > -kInfinity)) return 0.0;  // the first try is never accepted, from any point
   if (first >= candidate) return -kInfinity;
   return log1p(-exp(first - candidate)) - log1p(-exp(first - current));
 }
 
-/// Whether chain's candidate is accepted, `log_likelihood` being its own where it is evaluated.
+/// Decides whether chain's candidate is accepted; `log_likelihood` is the candidate's own if it is evaluated.
 template <class Proposal>
 EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p, double log_likelihood) {
   LogDensities candidate = p.candidate;
@@ -129,18 +132,18 @@ EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p, do
           fault ? -kInfinity : log_density};
 }
 
-/// The same, the likelihood being in the chain's row.
+/// Decides with the log likelihood in the chain's row.
 template <class Proposal>
 EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p) {
   return decide<Proposal>(v, chain, p, p.is_evaluated ? v.candidate.log_likelihood[chain] : 0.0);
 }
 
-/// The densities of the current point after a decision, `before` being those before it.
+/// Returns the densities of the current point after a decision; `before` are those before the decision.
 EMOMC_INLINE LogDensities densities_after(const Decision& decision, const LogDensities& before) {
   return decision.accepted ? decision.candidate : before;
 }
 
-/// What a decision counts as. A chain that does not take part had no candidate to decide on.
+/// The counts of a decision. A chain that does not take part had no candidate to decide on.
 struct Outcome {
   bool takes_part, accepted, fault;
 };
@@ -151,7 +154,7 @@ EMOMC_INLINE void count_decision(Outcome outcome, u64& num_proposed, u64& num_ac
   if (outcome.fault) ++num_faults;
 }
 
-/// Carries out what was decided for block `b`; after the last block the step is done and counted.
+/// Carries out the decision for block `b`; after the last block the step is complete and counted.
 template <class Proposal, class Team>
 EMOMC_HD void settle(const Team& team, const StepView& v, int chain, int b, const Decision& decision,
                      const Prepared& p, const Workspace& w) {
@@ -182,14 +185,14 @@ EMOMC_HD void settle(const Team& team, const StepView& v, int chain, int b, cons
   }
 }
 
-/// After the last block: the draw, where the plan keeps it.
+/// Records the draw after the last block, if the plan keeps it.
 template <class Team>
 EMOMC_HD void record_decided(const Team& team, const StepView& v, int chain, const Decision& decision,
                              const Prepared& p, const Workspace& w) {
   record_draw(team, v, chain, p.step + 1, p.plan, w, densities_after(decision, p.current));
 }
 
-/// Both.
+/// Calls settle() and, after the last block, record_decided().
 template <class Proposal, class Team>
 EMOMC_HD void accept_or_reject(const Team& team, const StepView& v, int chain, int b,
                                const Decision& decision, const Prepared& p, const Workspace& w) {

@@ -1,6 +1,7 @@
-// Adaptive Metropolis (Haario, Saksman and Tamminen 2001): increments with the covariance of the chains so
-// far, learnt anew at each window of the warm-up, scale by Robbins and Monro's method; now and then a short
-// one along the axes, as Roberts and Rosenthal (2009) have it, so that a poor covariance cannot hold a chain.
+// Adaptive Metropolis (Haario, Saksman and Tamminen 2001): increments have the covariance of the chains so
+// far, which is learnt anew at each window of the warm-up; their scale is adapted by Robbins and Monro's
+// method. Some increments are short steps along the axes (Roberts and Rosenthal 2009), so that a poor
+// covariance cannot hold a chain.
 #ifndef EMOMC_DEVICE_ADAPTIVE_METROPOLIS_HPP
 #define EMOMC_DEVICE_ADAPTIVE_METROPOLIS_HPP
 
@@ -38,7 +39,7 @@ struct AdaptiveMetropolis {
     for (int i = team.rank(); i < n; i += team.size())
       view.candidate[i] =
           view.u[i] + scale * (is_short ? kShort * (factor[i * n + i] * z[i]) : view.candidate[i]);
-    return 0.0;  // a mixture of two symmetric moves, chosen without looking at the state
+    return 0.0;  // a mixture of two symmetric moves, chosen independently of the state
   }
 };
 

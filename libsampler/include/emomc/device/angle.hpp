@@ -1,6 +1,6 @@
-// An angle as two coordinates u on the plane: its direction is the angle, and its length r has a density of
-// its own that keeps it near 1, log r ~ normal(0, kSpread). So a posterior at the angle pi has one mode, not
-// two ends.
+// An angle as two coordinates u on the plane: the direction of u is the angle, and its length r has a density
+// of its own that keeps it near 1, log r ~ normal(0, kSpread). A posterior at the angle pi thus has one mode
+// instead of two ends.
 #ifndef EMOMC_DEVICE_ANGLE_HPP
 #define EMOMC_DEVICE_ANGLE_HPP
 
@@ -9,7 +9,8 @@
 
 namespace emomc::device {
 
-/// The arc tangent of z for |z| <= tan(pi / 8): a polynomial of least largest relative error (3e-17).
+/// Returns the arc tangent of z for |z| <= tan(pi / 8), by a polynomial whose largest relative error (3e-17)
+/// is minimal.
 EMOMC_INLINE double arc_tangent_near_0(double z) {
   constexpr double kSeries[] = {-0.019175404711104935, 0.039230447784793095, -0.050854078345894844,
                                 0.05858140904866328,   -0.06664510525508936, 0.07692183125376892,
@@ -21,7 +22,7 @@ EMOMC_INLINE double arc_tangent_near_0(double z) {
   return EMOMC_FMA(z * s, p, z);
 }
 
-/// The angle of (x, y) in (-pi, pi], as atan2(y, x), to 4e-16 of its size; 0 of (0, 0).
+/// Returns the angle of (x, y) in (-pi, pi], like atan2(y, x), with a relative error of 4e-16; 0 for (0, 0).
 EMOMC_OUTLINE double angle_of(double x, double y) {
   const double ax = x < 0 ? -x : x, ay = y < 0 ? -y : y;
   const double most = ax > ay ? ax : ay, least = ax > ay ? ay : ax;
@@ -34,7 +35,8 @@ EMOMC_OUTLINE double angle_of(double x, double y) {
   return y < 0 ? (a < kPi ? -a : kPi) : a;
 }
 
-/// The point of length 1 in the direction of an angle in [-pi, pi].
+/// A point in the plane: direction_of() returns the point of length 1 in the direction of an angle in [-pi,
+/// pi].
 struct Direction {
   double x, y;
 };
@@ -44,32 +46,35 @@ EMOMC_INLINE Direction direction_of(double angle) {
   return {of.cosine, angle < 0 ? -of.sine : of.sine};
 }
 
-/// The sd of log r. Where the angle has an sd of s, steps across it are r s long, so that the spread is
-/// small; a broad posterior is a ring, which is the harder to walk along the narrower it is.
+/// The sd of log r. If the angle has an sd of s, steps across the direction have length r s, so that the
+/// spread must be small; but a broad posterior is a ring, which is the harder to walk along the narrower it
+/// is.
 inline constexpr double kSpread = 0.25;
 inline constexpr double kLogSpreadConstant = 0.46735582791521796;  // -log(kSpread sqrt(2 pi))
 
-/// log |d (angle, log r) / d u|, which is 1 / r^2, and the density of log r.
+/// Returns log |d (angle, log r) / d u|, which is log(1 / r^2), plus the log density of log r.
 EMOMC_OUTLINE double angle_log_jacobian(double x, double y) {
   const double log_r = 0.5 * log(EMOMC_FMA(x, x, y * y));
-  // As a product, so that it is minus infinity at r = 0 and where r overflows.
+  // A product is used so that the result is minus infinity at r = 0 and where r overflows.
   return kLogSpreadConstant - log_r * EMOMC_FMA(log_r, 0.5 / (kSpread * kSpread), 2.0);
 }
 
-/// The derivatives of a density of the angle, whose own is `slope`, with the log Jacobian, to x and y.
+/// Returns the derivatives with respect to x and y of the log density of the angle plus the log Jacobian;
+/// `slope` is the derivative of the log density with respect to the angle.
 EMOMC_OUTLINE Direction angle_gradient(double x, double y, double slope) {
   const double squares = EMOMC_FMA(x, x, y * y);
   const double along = -EMOMC_FMA(0.5 * log(squares), 1.0 / (kSpread * kSpread), 2.0);
   return {EMOMC_FMA(along, x, -slope * y) / squares, EMOMC_FMA(along, y, slope * x) / squares};
 }
 
-/// -2 sin^2((angle - mean) / 2), which is cos(angle - mean) - 1 with all its digits, and sin(angle - mean).
+/// Holds -2 sin^2((angle - mean) / 2), which is cos(angle - mean) - 1 without loss of digits, and sin(angle -
+/// mean).
 struct FromMean {
   double cosine_less_1, sine;
 };
 EMOMC_OUTLINE FromMean from_mean(double angle, double mean) {
   const double d = angle - mean;
-  double turns = (d < 0 ? -d : d) * (0.25 / kPi);  // of half the difference
+  double turns = (d < 0 ? -d : d) * (0.25 / kPi);  // half the difference, in turns
   turns = turns > 1.0 ? 1.0 : turns;
   const SineAndCosine half = sincos_two_pi(turns);
   const double sine = 2.0 * half.sine * half.cosine;

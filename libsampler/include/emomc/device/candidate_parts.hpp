@@ -1,6 +1,6 @@
-// A candidate in two parts: theta, which is all that its likelihood waits for, and the log densities of its
-// prior and transform, which only the acceptance needs. The same bits as constrain_with_prior() and
-// constrain_neighbour() give, for tables without covariances and sampled arguments (EMOMC_PLAIN_TABLE).
+// Computes a candidate in two parts: theta, which is all that its likelihood needs, and the log densities of
+// its prior and transform, which only the acceptance needs. The bits are those of constrain_with_prior() and
+// constrain_neighbour(), for tables without covariances and sampled arguments (EMOMC_PLAIN_TABLE).
 #ifndef EMOMC_DEVICE_CANDIDATE_PARTS_HPP
 #define EMOMC_DEVICE_CANDIDATE_PARTS_HPP
 
@@ -8,20 +8,21 @@
 
 namespace emomc::device {
 
-/// Whether all simplices are such as one warp constrains.
+/// Whether all simplices are small enough to be constrained by one warp.
 EMOMC_INLINE bool has_small_simplices(const ParameterTable& table) {
   for (int s = 0; s < table.num_simplices; ++s)
     if (table.simplices[s].size > kMostLanes) return false;
   return true;
 }
 
-/// The first part: writes theta, and to sums[num_simplices] what simplices that may differ leave for the
-/// second. Where the whole point may differ, `known.terms` may be null. A sync is to follow.
+/// The first part: writes theta, and writes to sums[num_simplices] the sums of simplices that the second part
+/// needs, for simplices that may differ. If the whole point may differ, `known.terms` may be null. A sync
+/// must follow.
 template <class Team>
 EMOMC_HD void constrain_values(const Team& team, const ParameterTable& table, const double* u, double* theta,
                                const Neighbour& known, SimplexSums* sums) {
   const bool new_simplices = simplices_may_differ(table, known);
-  // A simplex takes about as long as all other elements: a warp has it, the others have those.
+  // A simplex takes about as long as all other elements: one warp computes it, the other warps the elements.
   const int aside = new_simplices && team.size() > kMostLanes && has_small_simplices(table) ? kMostLanes : 0;
   if (new_simplices && (aside == 0 || team.rank() < aside)) {
     for (int s = 0; s < table.num_simplices; ++s) {
@@ -41,7 +42,7 @@ EMOMC_HD void constrain_values(const Team& team, const ParameterTable& table, co
   }
 }
 
-/// The second part, after the first and a sync; writes the point's own terms where `terms` is not null.
+/// The second part, after the first and a sync; writes the point's own terms unless `terms` is null.
 template <class Team>
 EMOMC_HD PointDensities densities_of_values(const Team& team, const ParameterTable& table, const double* u,
                                             const double* theta, const Neighbour& known,
@@ -62,7 +63,7 @@ EMOMC_HD PointDensities densities_of_values(const Team& team, const ParameterTab
     for (int i = team.rank(); i < table.dim; i += team.size()) {
       const Element e = table.elements[i];
       double log_jacobian = 0;
-      // Of the element as it is: no exponential is taken again.
+      // The element is computed from its value, so that the exponential is not computed again.
       if (e.transform != Transform::simplex)
         constrain_element(e, u, e.transform == Transform::lower_bound ? u[e.source] : 0.0, theta[i],
                           log_jacobian);

@@ -1,7 +1,7 @@
-// Hamiltonian Monte Carlo with trajectories of a length that many chains share and learn together (Hoffman,
-// Radul and Sountsov 2021, "An adaptive MCMC scheme for setting trajectory lengths in Hamiltonian Monte
-// Carlo"). The length maximises, in warm-up, the expected change of the squared distance from the posterior's
-// centre (ChEES, equation 6 there); host: length_adaptation.hpp.
+// Hamiltonian Monte Carlo with a trajectory length that many chains share and learn together (Hoffman, Radul
+// and Sountsov 2021, "An adaptive MCMC scheme for setting trajectory lengths in Hamiltonian Monte Carlo").
+// During warm-up the length is adapted to maximise the expected change of the squared distance from the
+// posterior's centre (ChEES, equation 6 there); the host's part is in length_adaptation.hpp.
 #ifndef EMOMC_DEVICE_CHEES_HPP
 #define EMOMC_DEVICE_CHEES_HPP
 
@@ -9,8 +9,8 @@
 
 namespace emomc::device {
 
-/// Element `index` of the van der Corput sequence in base 2, which is Halton's in one dimension: 1/2, 1/4,
-/// 3/4, 1/8, ... from index 1 on.
+/// Returns element `index` of the van der Corput sequence in base 2, which is Halton's in one dimension: 1/2,
+/// 1/4, 3/4, 1/8, ... from index 1 on.
 EMOMC_INLINE double van_der_corput(u64 index) {
   double value = 0, digit = 0.5;
   EMOMC_ROLLED
@@ -19,8 +19,9 @@ EMOMC_INLINE double van_der_corput(u64 index) {
   return value;
 }
 
-/// The share of the learnt length that the trajectories of a step have. It is a function of the step alone,
-/// not of the state and not of the chain, so that all chains of a group take equally many leapfrogs.
+/// Returns the length of a step's trajectories as a share of the learnt length. The share is a function of
+/// the step alone, not of the state and not of the chain, so that all chains of a group take equally many
+/// leapfrogs.
 EMOMC_INLINE double share_of_length(i64 step) { return van_der_corput(static_cast<u64>(step) + 1); }
 
 struct LearntLength {
@@ -31,7 +32,8 @@ struct LearntLength {
   }
 };
 
-/// Target: the optimal acceptance rate of Hamiltonian Monte Carlo in many dimensions (Beskos et al. 2013).
+/// The acceptance target is the optimal rate of Hamiltonian Monte Carlo in many dimensions (Beskos et al.
+/// 2013).
 struct Chees : FixedTrajectory<LearntLength> {
   static constexpr const char* name = "chees";
   static constexpr double target_acceptance = 0.651;
@@ -45,9 +47,9 @@ struct Chees : FixedTrajectory<LearntLength> {
   }
 
  private:
-  /// The derivative of (|y'|^2 - |y|^2)^2 / 4 with respect to the learnt length, y being the chain's current
-  /// point and y' the moving one, relative to the centre, in units of the metric's sds. The length enters y'
-  /// by the velocity.
+  /// Returns the derivative of (|y'|^2 - |y|^2)^2 / 4 with respect to the learnt length, where y is the
+  /// chain's current point and y' the moving one, relative to the centre, in units of the metric's sds. y'
+  /// depends on the length through the velocity.
   template <class Team>
   EMOMC_HD static double slope_of_criterion(const Team& team, const Trajectory& t) {
     const Metric& metric = t.metric;

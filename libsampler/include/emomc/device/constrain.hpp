@@ -1,4 +1,4 @@
-// From unconstrained u to constrained theta, with the log Jacobian, by a team.
+// Maps unconstrained u to constrained theta and computes the log Jacobian, by a team.
 #ifndef EMOMC_DEVICE_CONSTRAIN_HPP
 #define EMOMC_DEVICE_CONSTRAIN_HPP
 
@@ -12,30 +12,30 @@
 
 namespace emomc::device {
 
-/// Coordinate k of V u for the Helmert basis: its column j = 1 .. size-1 has 1/sqrt(j(j+1)) in places
-/// 0 .. j-1 and -j/sqrt(j(j+1)) in place j. `elements` are the block's.
+/// Returns coordinate k of V u for the Helmert basis V. Column j = 1 .. size-1 of V has 1/sqrt(j(j+1)) in
+/// places 0 .. j-1 and -j/sqrt(j(j+1)) in place j. `elements` are the block's.
 EMOMC_INLINE double helmert_coordinate(const Element* elements, const double* u, int size, int k) {
   double y = 0;
   for (int j = size - 1; j > k; --j) y = EMOMC_FMA(u[j - 1], elements[j].width, y);
   return k > 0 ? EMOMC_FMA(-k * elements[k].width, u[k - 1], y) : y;
 }
 
-/// Where a point that shares most of its elements with `u` is known already; null: nowhere. Saves the
-/// exponentials of what did not change; the result has the same bits.
+/// A known point that shares most of its elements with `u`; null if there is none. Exponentials of unchanged
+/// elements are then not computed again; the result has the same bits.
 struct KnownPoint {
   const double* u = nullptr;
   const double* theta = nullptr;
 };
 
-/// What a simplex block's part of the log Jacobian follows from.
+/// The sums from which a simplex block's part of the log Jacobian is computed.
 struct SimplexSums {
   double top;    ///< the largest of the block's coordinates V u
   double total;  ///< sum of the coordinates' exponentials, each less the largest
 };
 
 /// Writes the weights of one simplex block. The coordinates V u sum to zero, so that the sum of the
-/// logarithms of the weights is -size log(sum of the coordinates' exponentials). Up to kMostLanes of them: by
-/// the calling warps of a team, its first one among them, which need not be all.
+/// logarithms of the weights is -size log(sum of the coordinates' exponentials). If there are at most
+/// kMostLanes coordinates, not all warps of a team need to call this, but the first warp must.
 template <class Team>
 EMOMC_HD SimplexSums constrain_simplex(const Team& team, const ParameterTable& table,
                                        const SimplexBlock& block, const double* u, double* theta) {
@@ -59,8 +59,8 @@ EMOMC_HD SimplexSums constrain_simplex(const Team& team, const ParameterTable& t
   return {top, total};
 }
 
-/// A block's part of the log Jacobian, for its first size - 1 elements as functions of u: sum_k log theta_k +
-/// log(size) / 2.
+/// Returns a block's part of the log Jacobian, for its first size - 1 elements as functions of u: sum_k log
+/// theta_k + log(size) / 2.
 EMOMC_INLINE double simplex_log_jacobian(const SimplexBlock& block, const SimplexSums& sums) {
   return block.half_log_size - block.size * (sums.top + log(sums.total));
 }
@@ -78,14 +78,14 @@ EMOMC_HD double constrain_simplices(const Team& team, const ParameterTable& tabl
   return log_jacobian;
 }
 
-/// bound + width / (1 + exp(-x)); adds the logarithm of its derivative.
+/// Returns bound + width / (1 + exp(-x)); adds the logarithm of the derivative to log_jacobian.
 EMOMC_INLINE double interval_value(const Element& e, double x, double& log_jacobian) {
   const double t = exp(x < 0 ? x : -x);  // in (0, 1]: no overflow on either side
   log_jacobian += log(e.width) + (x < 0 ? x : -x) - 2.0 * log1p(t);
   return e.bound + e.width * ((x < 0 ? t : 1.0) / (1.0 + t));
 }
 
-/// theta of one element that is in no simplex block; adds to the log Jacobian.
+/// Returns theta of one element that is in no simplex block; adds to the log Jacobian.
 EMOMC_INLINE double constrain_element(const Element& e, const double* u, double known_u, double known_theta,
                                       double& log_jacobian) {
   switch (e.transform) {
@@ -127,12 +127,13 @@ EMOMC_INLINE double constrain_element(const Element& e, const double* u, double 
   return 0.0;
 }
 
-/// What is summed beside log Jacobians: nothing, ...
+/// A term per element that constrain_and_sum() adds up: none.
 struct NoTerms {
   EMOMC_INLINE double operator()(const Element&, double) const { return 0.0; }
   EMOMC_INLINE double at(const Element&, const double*, double) const { return 0.0; }
 };
-/// ... or the log prior: of an element with value x, and of an element of theta at the point u.
+/// A term per element that constrain_and_sum() adds up: the log prior, of an element with value x, or of an
+/// element of theta at the point u.
 struct PriorTerms {
   const ParameterTable* table;
   EMOMC_INLINE double operator()(const Element& e, double x) const { return log_density_term(e, x); }
@@ -141,8 +142,8 @@ struct PriorTerms {
   }
 };
 
-/// Writes one row of a Cholesky factor; returns its part of log |d (s, R) / d u| and of the log prior's
-/// density of (s, R), `term` being the scale's.
+/// Writes one row of a Cholesky factor; returns its part of log |d (s, R) / d u| and of the log prior density
+/// of (s, R). `term` gives the term of the scale.
 template <class Term>
 EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elements, const double* u,
                                    double* theta, Term term) {
@@ -153,7 +154,7 @@ EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elem
     for (int j = 0; j <= row.row; ++j) theta[row.begin + j] = scale * elements[row.begin + j].bound;
     return sums;
   }
-  // What is left of the row's unit norm: the product of the sech(u) so far.
+  // rest is the remaining norm of the row, which has norm 1: the product of the sech(u) so far.
   double rest = 1, log_rest = 0, log_sech_sum = 0;
   EMOMC_ROLLED
   for (int j = 0; j < row.row; ++j) {
@@ -168,14 +169,15 @@ EMOMC_INLINE TwoSums constrain_row(const CovarianceRow& row, const Element* elem
     rest *= 2.0 * t / (1.0 + square);
   }
   theta[row.begin + row.row] = scale * rest;
-  // d correlation / d u = sech^2; of the correlations in the rows below by this diagonal element.
+  // The factors are d correlation / d u = sech^2, and, for the correlations in the rows below, powers of this
+  // diagonal element.
   sums.a += 2.0 * log_sech_sum + row.below * log_rest;
   sums.b += row.lkj * log_rest;
   return sums;
 }
 
-/// Writes theta[i], but for elements of simplices and of covariances; returns the element's part of the log
-/// Jacobian.
+/// Writes theta[i] unless it is an element of a simplex or a covariance; returns the element's part of the
+/// log Jacobian.
 EMOMC_INLINE double constrain_at(const Element& e, int i, const double* u, double* theta,
                                  const double* known_u, const double* known_theta) {
   double log_jacobian = 0;
@@ -187,7 +189,8 @@ EMOMC_INLINE double constrain_at(const Element& e, int i, const double* u, doubl
   return log_jacobian;
 }
 
-/// The same, and term.at(element, u, theta[i]); of a covariance's element nothing.
+/// Writes theta[i] like constrain_at(); returns the log Jacobian's part and term.at(element, u, theta[i]).
+/// Both are zero for an element of a covariance.
 template <class Term>
 EMOMC_INLINE TwoSums constrain_and_term(const ParameterTable& table, int i, const double* u, double* theta,
                                         const double* known_u, const double* known_theta, Term term) {
@@ -197,9 +200,9 @@ EMOMC_INLINE TwoSums constrain_and_term(const ParameterTable& table, int i, cons
   return {log_jacobian, term.at(e, u, theta[i])};
 }
 
-/// Writes theta[table.dim] and returns log |d theta / d u|, and the sum over elements of `term` (NoTerms,
-/// PriorTerms), by the same pass; of a covariance the (s, R) of CovarianceRow count as theta, and the second
-/// sum has the density of R.
+/// Writes theta[table.dim] and returns log |d theta / d u| and the sum over elements of `term` (NoTerms,
+/// PriorTerms), in one pass. For a covariance, the (s, R) of CovarianceRow count as theta, and the second sum
+/// includes the density of R.
 template <class Team, class Term>
 EMOMC_HD TwoSums constrain_and_sum(const Team& team, const ParameterTable& table, const double* u,
                                    double* theta, KnownPoint known, Term term) {
@@ -228,14 +231,14 @@ struct PointDensities {
   double log_jacobian, log_prior;
 };
 
-/// Writes theta[table.dim].
+/// Writes theta[table.dim] and returns the point's log Jacobian and log prior.
 template <class Team>
 EMOMC_HD PointDensities constrain_with_prior(const Team& team, const ParameterTable& table, const double* u,
                                              double* theta, KnownPoint known = {}) {
   const TwoSums sums = constrain_and_sum(team, table, u, theta, known, PriorTerms{&table});
   double log_prior = table.log_prior_constant + sums.b;
   if (num_conditionals(table) > 0) {
-    team.sync();  // arguments may be other members' elements
+    team.sync();  // arguments may be elements that other members have written
     log_prior += conditional_log_prior(team, table, theta);
   }
   return {sums.a, log_prior};

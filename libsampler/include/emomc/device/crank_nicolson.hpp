@@ -1,8 +1,8 @@
-// Moves of all free parameters towards and about a distribution that warm-up has fitted, between the
+// Moves of all free parameters towards and about a distribution that was fitted in warm-up, between the
 // component-wise walks of a step: Kamatani's mixed preconditioned Crank-Nicolson kernel (2018, "Efficient
 // strategy for the Markov chain Monte Carlo in high-dimension with heavy-tailed target probability
-// distribution"; its Gaussian form: Cotter, Roberts, Stuart and White 2013). Such a move's length does not
-// fall with the number of parameters, as that of a random walk does; how far it gets depends on how well the
+// distribution"; its Gaussian form: Cotter, Roberts, Stuart and White 2013). Unlike that of a random walk,
+// the length of such a move does not fall with the number of parameters; it depends on how well the
 // distribution fits.
 #ifndef EMOMC_DEVICE_CRANK_NICOLSON_HPP
 #define EMOMC_DEVICE_CRANK_NICOLSON_HPP
@@ -11,23 +11,23 @@
 
 namespace emomc::device {
 
-/// Component-wise random walks, then moves by the fit, a t distribution with nu degrees of freedom, location
-/// m and scale matrix L L' over all n free parameters. With phi = L^-1 (u - m):
+/// Component-wise random walks, followed by moves by the fit, a t distribution with nu degrees of freedom,
+/// location m and scale matrix L L' over all n free parameters. With phi = L^-1 (u - m):
 ///   1 / lambda = (nu + |phi|^2) / chi,  chi ~ chi-square(nu + n): the t as a mixture of normals, given u
 ///   phi' = sqrt(1 - beta^2) phi + beta / sqrt(lambda) z,  z standard normal
-/// which is reversible for the t, so that q(u | u') / q(u' | u) = t(u) / t(u'). beta, at most 1, is learnt;
-/// with 1 the move forgets where in the fit it was. Before there is a fit: a random walk with increments of
-/// equal size.
+/// This is reversible for the t, so that q(u | u') / q(u' | u) = t(u) / t(u'). beta, at most 1, is learnt;
+/// with beta = 1 the move does not depend on the current place in the fit. Before there is a fit, the moves
+/// are a random walk with increments of equal size.
 struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
   static constexpr const char* name = "crank_nicolson";
   static constexpr BlockPlan block_plan = BlockPlan::by_component_and_fit;
   static constexpr ShapeLearning learning = ShapeLearning::as_asked_and_fitted;
 
-  /// 4, or 5 where that makes nu + n even: chi is then -2 times the log of a product of uniform numbers.
+  /// Returns 4, or 5 if that makes nu + n even: chi is then -2 times the log of a product of uniform numbers.
   EMOMC_INLINE static int degrees_of_freedom(int n) { return 4 + (n & 1); }
 
-  /// L z; z itself as the second vector; chi, |z|^2 and the step's number, which tells what is known of a
-  /// point.
+  /// Draws L z, z itself as the second vector, and the extra numbers chi, |z|^2 and the step's number plus
+  /// one, by which apply() recognises whether phi of a point is known.
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
@@ -56,11 +56,12 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     }
   }
 
-  /// Innovations that draw_ahead takes together.
+  /// Number of innovations for which draw_ahead reads the factor together.
   static constexpr int kMovesTogether = 6;
 
-  /// What innovate() gives for `count` moves from that of `view` on, at most kMovesTogether, to rows of `out`
-  /// that are `ld` apart: main, second, extra. `z`: [n x kMovesTogether] near the team.
+  /// Writes the innovations of `count` moves, at most kMovesTogether, starting with that of `view`, to rows
+  /// of `out` that are `ld` apart: main, second, extra, as innovate() computes them. `z`: [n x
+  /// kMovesTogether] scratch near the team.
   template <class Team>
   EMOMC_HD static void draw_ahead(const Team& team, const RandomSource& random, const InnovationView& view,
                                   int count, double* z, double* out, int ld) {
@@ -83,7 +84,7 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
       }
     if (!is_fitted(view)) return;
     const double* factor = view.dense + view.block.dense_offset;
-    // As in lower_multiply_by: a short row and a long one each.
+    // Each member takes a short row and a long one, as in lower_multiply_by.
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size()) {
       const int half = (n + 1) / 2, at = i < half ? i : n - 1 - (i - half);
@@ -113,7 +114,7 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     const double* mean = inverse + n * n;
     const double beta = scale < 1 ? scale : 1, rho = EMOMC_SQRT((1 - beta) * (1 + beta));
     const double nu = degrees_of_freedom(n);
-    // After a walk, phi is computed and kept; after an accepted move it is known.
+    // After a walk, phi is computed and kept; after an accepted move, phi is known.
     const double* phi = view.u + n;
     double* next_phi = view.candidate + n;
     const bool is_known = view.u[whitened_point_size(n) - 1] == view.innovation.extra[2];
@@ -142,11 +143,11 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
   }
 
  private:
-  static constexpr int kScalars = 3;  ///< of an innovation's `extra`
+  static constexpr int kScalars = 3;  ///< length of an innovation's `extra`
 
-  // Each block of a step has numbers of its own, beyond those of the component-wise blocks.
+  // Each block of a step has random numbers of its own, beyond those of the component-wise blocks.
 
-  /// Normal numbers of a move, `stride` apart.
+  /// Draws the normal numbers of a move to elements of z that are `stride` apart.
   template <class Team>
   EMOMC_HD static void draw_normals_of_move(const Team& team, const RandomSource& random, int n,
                                             int block_index, double* z, int stride) {
@@ -160,7 +161,7 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     }
   }
 
-  /// After draw_normals_of_move.
+  /// Draws the scalars of a move; called after draw_normals_of_move.
   template <class Team>
   EMOMC_HD static void draw_scalars(const Team& team, const RandomSource& random, int n, int block_index,
                                     const double* z, int stride, double* extra) {

@@ -1,7 +1,7 @@
-// Random walk with delayed rejection (Tierney and Mira 1999; Haario et al. 2006): where a candidate is
-// rejected, a second one closer by is tried, its acceptance such that both tries together leave the posterior
-// as it is. The part of that acceptance which knows the densities is the step's (metropolis.hpp,
-// second_try_correction).
+// Random walk with delayed rejection (Tierney and Mira 1999; Haario et al. 2006): if a candidate is rejected,
+// a second, closer one is tried, with an acceptance probability for which both tries together leave the
+// posterior invariant. The factor of that probability that depends on densities is computed by the step
+// (acceptance.hpp, second_try_correction).
 #ifndef EMOMC_DEVICE_DELAYED_REJECTION_HPP
 #define EMOMC_DEVICE_DELAYED_REJECTION_HPP
 
@@ -9,7 +9,7 @@
 
 namespace emomc::device {
 
-/// The increments of the second try are `Percent` of the first one's.
+/// The increments of the second try are `Percent` % of those of the first.
 template <int Percent>
 struct DelayedRejectionBy {
   static constexpr BlockPlan block_plan = BlockPlan::stages;
@@ -30,7 +30,7 @@ struct DelayedRejectionBy {
     const InnovationView& adapted = view.adapted;
     const int n = adapted.block.size;
     const bool second = adapted.block.stage == 1;
-    // Both tries by the scale of the first.
+    // Both tries use the adapted scale of the first.
     const double scale = exp(adapted.adapted[adapted.layout.scale(0)]) * (second ? kSecondScale : 1.0);
     const double* factor = adapted.dense + adapted.block.dense_offset;
     const double* z = second ? view.innovation.second : view.innovation.main;
@@ -48,7 +48,7 @@ struct DelayedRejectionBy {
       view.candidate[i] = view.u[i] + scale * step;
     }
     if (!second) return 0.0;
-    // log q1(second, first) - log q1(u, first), in units of the first increments.
+    // The result is log q1(second, first) - log q1(u, first), in units of the first increments.
     const double* first = view.innovation.main;
     const TwoSums squares = team.sum_two(n, [=](int i) {
       const double back = first[i] - kSecondScale * z[i];

@@ -1,4 +1,4 @@
-// What gradient samplers tell about their draws.
+// Statistics that gradient samplers record for their draws.
 #ifndef EMOMC_DEVICE_DRAW_STATISTICS_HPP
 #define EMOMC_DEVICE_DRAW_STATISTICS_HPP
 
@@ -9,12 +9,12 @@ inline constexpr int kMostDoublings = 10;
 
 inline constexpr int kMostLeapfrogs = (1 << kMostDoublings) - 1;
 
-/// How a draw came about.
+/// Statistics of the trajectory that led to a draw.
 struct DrawStatistics {
   double step_size;
-  /// Acceptance probability of the end point; of a tree, the mean of min(1, exp(H_0 - H)) over its points.
+  /// Acceptance probability of the end point; for a tree, the mean of min(1, exp(H_0 - H)) over its points.
   double acceptance;
-  double energy;   ///< Hamiltonian H of the point that was drawn: kinetic energy less log density
+  double energy;   ///< Hamiltonian H of the drawn point: kinetic energy less log density
   int tree_depth;  ///< number of completed doublings; 0 without a tree
   int num_leapfrogs;
   int divergent;  ///< 1: the trajectory reached a point with a much larger energy or without a finite one
@@ -23,10 +23,10 @@ struct DrawStatistics {
 
 /// Sums over the draws of a chain since the current phase (warm-up or sampling) began.
 struct TrajectoryTotals {
-  double window_acceptance;    ///< of DrawStatistics::acceptance, since the window of warm-up began
-  double window_length_slope;  ///< of TrajectoryState::length_slope, since the same
+  double window_acceptance;    ///< sum of DrawStatistics::acceptance since the window of warm-up began
+  double window_length_slope;  ///< sum of TrajectoryState::length_slope since the window of warm-up began
   double draws, acceptance, leapfrogs, divergences;
-  double deepest;  ///< number of draws whose tree had kMostDoublings
+  double deepest;  ///< number of draws whose tree had kMostDoublings doublings
 };
 
 }  // namespace emomc::device

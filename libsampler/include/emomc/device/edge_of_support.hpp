@@ -1,6 +1,6 @@
-// Logarithms of values that a double does not hold: weights far below 1e-308, as sparse Dirichlet priors have
-// them, and fractions next to 0 or 1. theta has 0 or 1 there, which is right for the likelihood; the prior's
-// density is not lost, since u says how small the value is.
+// Logarithms of values that a double cannot represent: weights far below 1e-308, which occur with sparse
+// Dirichlet priors, and fractions next to 0 or 1. theta is then 0 or 1, which is right for the likelihood;
+// the prior's density is computed from u, which determines how small the value is.
 #ifndef EMOMC_DEVICE_EDGE_OF_SUPPORT_HPP
 #define EMOMC_DEVICE_EDGE_OF_SUPPORT_HPP
 
@@ -11,13 +11,13 @@
 
 namespace emomc::device {
 
-/// Below the least normal number the digits of a value get lost.
+/// Values below this, the least normal number, lose digits.
 inline constexpr double kLeastValue = 0x1p-1022;
-/// Above this half of the digits of one minus the value are lost.
+/// For values above this, half of the digits of one minus the value are lost.
 inline constexpr double kNextToOne = 1.0 - 0x1p-26;
 
-/// Log weight of place `rank` of a simplex block from its coordinates y = V u (constrain.hpp), which it
-/// computes in turn, the last one first: y_rank - log sum_k exp(y_k).
+/// Returns the log weight of place `rank` of a simplex block, y_rank - log sum_k exp(y_k). The coordinates y
+/// = V u (constrain.hpp) are computed in turn, the last one first.
 EMOMC_OUTLINE double log_weight_of_coordinates(const Element* elements, const double* u, int size, int rank) {
   double behind = 0, own = 0, top = -kInfinity, total = 0;
   EMOMC_ROLLED
@@ -36,7 +36,8 @@ EMOMC_OUTLINE double log_weight_of_coordinates(const Element* elements, const do
   return (own - top) - log(total);
 }
 
-/// Log of a weight that a double does not hold, of the simplex block whose coordinates begin at e.source.
+/// Returns the log of a weight that a double cannot represent, in the simplex block whose coordinates begin
+/// at `source`.
 EMOMC_OUTLINE double log_of_tiny_weight(const Element* elements, const SimplexBlock* simplices,
                                         int num_simplices, int source, int rank, const double* u) {
   EMOMC_ROLLED
@@ -46,7 +47,7 @@ EMOMC_OUTLINE double log_of_tiny_weight(const Element* elements, const SimplexBl
   return -kInfinity;
 }
 
-/// Log of the weight that theta has as `weight`, `e` being its element.
+/// Returns the log of a weight; `weight` is its value in theta and `e` its element.
 EMOMC_INLINE double log_weight(const ParameterTable& table, const Element& e, const double* u,
                                double weight) {
 #if !EMOMC_EXACT_SIZES
@@ -56,15 +57,15 @@ EMOMC_INLINE double log_weight(const ParameterTable& table, const Element& e, co
   return log(weight);
 }
 
-/// a log x + b log(1 - x) of x = 1 / (1 + exp(-y)).
+/// Returns a log x + b log(1 - x) for x = 1 / (1 + exp(-y)).
 EMOMC_OUTLINE double log_beta_term_at_edge(double a, double b, double y) {
   const double log_x = (y < 0 ? y : 0.0) - log1p(exp(y < 0 ? y : -y));
   return a * log_x + b * (log_x - y);
 }
 
-/// log_density_term of an element with value x whose density has the logarithm of x or of 1 - x: from u
-/// where x is at the edge of the support, by the digits of a double. What is seldom needed is called and not
-/// copied into kernels, which have no registers to spare for it.
+/// Returns log_density_term of an element with value x. If the density has the logarithm of x or of 1 - x and
+/// x is within a double's precision of the edge of the support, the term is computed from u. The seldom
+/// needed parts are called, not inlined into kernels, which have no registers to spare.
 EMOMC_INLINE double log_density_term_at(const ParameterTable& table, const Element& e, const double* u,
                                         double x) {
 #if !EMOMC_EXACT_SIZES

@@ -1,5 +1,5 @@
-// Moves of one half of the chains by the state of the other half, which stands still meanwhile: they need no
-// scale and no covariance.
+// Moves of one half of the chains by the state of the other half, which does not move meanwhile. Such moves
+// need no scale and no covariance.
 #ifndef EMOMC_DEVICE_ENSEMBLE_MOVES_HPP
 #define EMOMC_DEVICE_ENSEMBLE_MOVES_HPP
 
@@ -7,23 +7,24 @@
 
 namespace emomc::device {
 
-/// One of `count` by a uniform number.
+/// Chooses one of `count` indices by a uniform number.
 EMOMC_INLINE int choose(double uniform, int count) {
   const int i = static_cast<int>(uniform * count);
   return i < count ? i : count - 1;
 }
 
-/// Differential evolution (ter Braak 2006): along the difference of two chains, by 2.38 / sqrt(2 n) or, to
-/// jump between modes, by all of it; now and then a snooker move along the line through a third (ter Braak
-/// and Vrugt 2008).
+/// Differential evolution (ter Braak 2006): moves along the difference of two chains, by 2.38 / sqrt(2 n)
+/// times the difference or, to jump between modes, by all of it. A share of the moves are snooker moves along
+/// the line through a third chain (ter Braak and Vrugt 2008).
 struct DifferentialEvolution {
   static constexpr const char* name = "differential_evolution";
   static constexpr BlockPlan block_plan = BlockPlan::halves;
   static constexpr ShapeLearning learning = ShapeLearning::none;
   static constexpr bool adapts_scale = false;
   static constexpr double kShareOfSnooker = 0.1, kShareOfJumps = 0.1, kScale = 2.38;
-  static constexpr double kShortest = 1.2, kLongest = 2.2;  ///< of a snooker move
-  static constexpr double kNoise = 1e-5;  ///< in every direction, so that differences need not span the space
+  static constexpr double kShortest = 1.2, kLongest = 2.2;  ///< range of the scale factor of a snooker move
+  static constexpr double kNoise = 1e-5;  ///< sd of noise in every direction, so that differences need not
+                                          ///< span the space
 
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
@@ -38,7 +39,7 @@ struct DifferentialEvolution {
   EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
     const int n = view.adapted.block.size, count = view.others.count;
     const double* extra = view.innovation.extra;
-    // Three different chains of the other half.
+    // Three different chains of the other half are chosen.
     const int a = choose(extra[0], count);
     int b = choose(extra[1], count - 1);
     if (b >= a) ++b;
@@ -51,26 +52,26 @@ struct DifferentialEvolution {
       EMOMC_ROLLED
       for (int i = team.rank(); i < n; i += team.size())
         view.candidate[i] = view.u[i] + length * (first[i] - second[i]) + kNoise * view.innovation.main[i];
-      return 0.0;  // symmetric: the pair is as likely the other way round
+      return 0.0;  // symmetric: the reversed pair of chains is as likely
     }
     const TwoSums sums = team.sum_two(n, [=](int i) {
       const double along = view.u[i] - axis[i];
       return TwoSums{along * along, along * (first[i] - second[i])};
     });
-    // No line leads through two chains in one place.
+    // Two chains at the same point define no line; the move then has length 0.
     const double length =
         sums.a > 0 ? (kShortest + (kLongest - kShortest) * extra[5]) * sums.b / sums.a : 0.0;
     EMOMC_ROLLED
     for (int i = team.rank(); i < n; i += team.size())
       view.candidate[i] = view.u[i] + length * (view.u[i] - axis[i]);
-    // The candidate is 1 + length times as far from the axis' chain.
+    // The candidate is 1 + length times as far from the chain `axis` as u.
     const double ratio = 1.0 + length;
     return (n - 1) * log(ratio < 0 ? -ratio : ratio);
   }
 };
 
-/// Stretch move (Goodman and Weare 2010): along the line through another chain, by z with density ~ 1 /
-/// sqrt(z) on [1/2, 2].
+/// Stretch move (Goodman and Weare 2010): the candidate is on the line through another chain, at z times the
+/// distance, where z has density ~ 1 / sqrt(z) on [1/2, 2].
 struct Stretch {
   static constexpr const char* name = "stretch";
   static constexpr BlockPlan block_plan = BlockPlan::halves;

@@ -7,7 +7,7 @@
 
 namespace emomc::device {
 
-/// Standard normal numbers into z[block.begin ..).
+/// Draws standard normal numbers to z[block.begin ..).
 template <class Team>
 EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose purpose,
                            const ProposalBlock& block, double* z) {
@@ -20,9 +20,9 @@ EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose
   }
 }
 
-/// Row i of L v, v's element j being f(j), added from column 0 on. Several elements of L are on their way at
-/// a time: on a GPU they are in far memory. Nothing branches on the way, for loads would wait for each other
-/// then.
+/// Returns row i of L v, summed from column 0 on; f(j) is element j of v. Several elements of L are loaded at
+/// a time, because on a GPU they are in device memory. The loop has no branches, because a branch would make
+/// the loads wait for each other.
 template <class F>
 EMOMC_INLINE double lower_row(const double* factor, int n, F f, int i) {
   constexpr int kAtATime = 8;
@@ -48,11 +48,12 @@ EMOMC_INLINE double lower_row(const double* factor, int n, F f, int i) {
   return sum;
 }
 
-/// out = L v, L lower triangular, [n x n] column-major, v's element j being f(j). The sum of an element goes
-/// by columns from the first on. Which member writes an element is not said: a sync lies before others read.
+/// Computes out = L v, where L is lower triangular, [n x n] column-major, and f(j) is element j of v. Each
+/// element is summed by columns from the first on. It is not specified which member writes an element; a sync
+/// must follow before others read it.
 template <class Team, class F>
 EMOMC_HD void lower_multiply_by(const Team& team, const double* factor, int n, F f, double* out) {
-  // A short row and a long one each, so that all members have as much to do.
+  // Each member takes a short row and a long one, so that all members have equal work.
   EMOMC_ROLLED
   for (int i = team.rank(); 2 * i < n; i += team.size()) {
     out[i] = lower_row(factor, n, f, i);
@@ -60,7 +61,7 @@ EMOMC_HD void lower_multiply_by(const Team& team, const double* factor, int n, F
   }
 }
 
-/// The same sums column by column, which a processor's vectors add at once.
+/// Computes the same sums column by column, so that the processor's vector units add several rows at once.
 template <class F>
 inline void lower_multiply_by(const HostTeam&, const double* factor, int n, F f, double* __restrict out) {
   for (int i = 0; i < n; ++i) out[i] = 0;
@@ -77,8 +78,8 @@ EMOMC_HD void lower_multiply(const Team& team, const double* factor, int n, cons
       team, factor, n, [=](int j) { return z[j]; }, out);
 }
 
-/// lower_row for kColumns vectors at once, the same bits for each: element j of vector c is
-/// z[j kColumns + c]. write(c, sum) gets the sums.
+/// Computes lower_row for kColumns vectors at once, with the same bits for each: element j of vector c is z[j
+/// kColumns + c]. write(c, sum) receives the sums.
 template <int kColumns, class Write>
 EMOMC_INLINE void lower_row_of_columns(const double* factor, int n, const double* z, int i, Write write) {
   constexpr int kAtATime = 8;
@@ -112,14 +113,15 @@ EMOMC_INLINE void lower_row_of_columns(const double* factor, int n, const double
   for (int c = 0; c < kColumns; ++c) write(c, sum[c]);
 }
 
-/// candidate = u + scale L z on the block, z standard normal; L is 1, diag(sd) or the Cholesky factor.
+/// candidate = u + scale L z on the block, where z is standard normal and L is 1, diag(sd) or the Cholesky
+/// factor.
 template <BlockPlan Plan>
 struct GaussianWalk {
   static constexpr BlockPlan block_plan = Plan;
   static constexpr ShapeLearning learning = ShapeLearning::as_asked;
   static constexpr bool adapts_scale = true;
 
-  /// The whole increment but for L of a dense shape.
+  /// Draws the increment; only the factor L of a dense shape is left to apply().
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {

@@ -1,5 +1,5 @@
 // The gradient of the log density of u, by a team: the adjoint of constrain.hpp and log_prior.hpp. Every sum
-// has one member that adds its terms in an order of the table's, or is a team's sum, so that the bits do not
+// is either added by one member in an order given by the table, or is a team's sum, so that the bits do not
 // depend on the team.
 #ifndef EMOMC_DEVICE_GRADIENT_HPP
 #define EMOMC_DEVICE_GRADIENT_HPP
@@ -13,14 +13,17 @@
 
 namespace emomc::device {
 
-/// Arrays in the memory that gradient_of_density() is given.
+/// Arrays in the scratch memory of gradient_of_density().
 struct GradientScratch {
-  /// Derivatives of beta log L + log prior with respect to the elements of theta; where has_log_slope() to
-  /// their logarithms, where is_interval() to their logits, and with the log Jacobian.
+  /// Derivatives of beta log L + log prior with respect to the elements of theta. For transforms with
+  /// has_log_slope() they are with respect to the logarithms of the elements, and for is_interval() with
+  /// respect to the logits, including the log Jacobian.
   double* elements;
-  double* row_scales;  ///< derivatives of conditional densities, of each covariance row, to the log scale
+  double* row_scales;  ///< derivative of conditional densities with respect to the log scale of each
+                       ///< covariance row
   double* locations;   ///< derivative of each conditional density with respect to its location
-  double* log_scales;  ///< ... and to the logarithm of its scale or rate
+  double* log_scales;  ///< derivative of each conditional density with respect to the logarithm of its scale
+                       ///< or rate
 };
 
 /// Number of doubles that gradient_of_density() needs.
@@ -34,11 +37,12 @@ EMOMC_INLINE GradientScratch scratch_arrays(const ParameterTable& table, double*
   return {scratch, rows, locations, locations + num_conditionals(table)};
 }
 
-/// Whether the derivative to the logarithm is kept, which is finite where the value underflows.
+/// Whether the derivative with respect to the logarithm is stored, which is finite even if the value
+/// underflows.
 constexpr bool has_log_slope(Transform t) { return is_bounded_below(t) || t == Transform::simplex; }
 
-/// The derivative of beta log L, `likelihood_slope`, and of the element's own density, in the units of
-/// GradientScratch; of an interval's element without its own density.
+/// Returns the derivative of beta log L, `likelihood_slope`, plus that of the element's own density, in the
+/// units of GradientScratch; for an interval's element, without its own density.
 EMOMC_INLINE double element_slope(const Element& e, const double* u, double x, double likelihood_slope) {
   switch (e.transform) {
     case Transform::fixed:
@@ -52,7 +56,7 @@ EMOMC_INLINE double element_slope(const Element& e, const double* u, double x, d
     case Transform::angle:
       return likelihood_slope + slope_of(density_slope(e, x), x);
     case Transform::lower_bound:
-      // The coordinate is the logarithm also of a value that has underflowed.
+      // The coordinate u is used for the logarithm because x may have underflowed.
       return likelihood_slope * x +
              log_slope_of(e.bound == 0 ? density_slope_at(e, x, u[e.source]) : density_slope(e, x), x);
     case Transform::ordered_above:
@@ -62,7 +66,7 @@ EMOMC_INLINE double element_slope(const Element& e, const double* u, double x, d
   return 0.0;
 }
 
-/// Places the derivatives of conditional density i; an element or a row's scale has one such density at most.
+/// Stores the derivatives of conditional density i; an element or a row's scale has at most one such density.
 EMOMC_INLINE void place_conditional_slopes(const ParameterTable& table, int i, const double* theta,
                                            const GradientScratch& scratch) {
   const ConditionalElement e = table.conditionals[i];
@@ -78,7 +82,8 @@ EMOMC_INLINE void place_conditional_slopes(const ParameterTable& table, int i, c
     scratch.elements[e.element] += slope_of(slopes.element, x);
 }
 
-/// The sum of what conditional densities give element i of theta, which is their argument.
+/// Returns the sum of the derivatives of all conditional densities of which element i of theta is an
+/// argument.
 EMOMC_INLINE double argument_slope(const ParameterTable& table, int i, double x,
                                    const GradientScratch& scratch) {
   double location = 0, log_scale = 0;
@@ -90,7 +95,8 @@ EMOMC_INLINE double argument_slope(const ParameterTable& table, int i, double x,
   return has_log_slope(table.elements[i].transform) ? location * x + log_scale : location + log_scale / x;
 }
 
-/// The derivative to the logit y of an interval's element, of its own density and of the Jacobian too.
+/// Returns the derivative with respect to the logit y of an interval's element, including its own density and
+/// the Jacobian.
 EMOMC_INLINE double logit_slope(const Element& e, double y, double x, double slope) {
   const double t = exp(y < 0 ? y : -y);
   const double near = t / (1.0 + t), far = 1.0 / (1.0 + t);
@@ -106,7 +112,7 @@ EMOMC_INLINE double logit_slope(const Element& e, double y, double x, double slo
   return slope * width + own + (rest - p);
 }
 
-/// Whether element k of theta is in the same list as element i, which is behind it by `places`.
+/// Whether element k of theta is in the same ordered list as element `e`, `places` places behind it.
 EMOMC_INLINE bool is_behind(const ParameterTable& table, const Element& e, int k, int places) {
   if (k < 0 || k >= table.dim) return false;
   const Element& other = table.elements[k];
@@ -114,8 +120,8 @@ EMOMC_INLINE bool is_behind(const ParameterTable& table, const Element& e, int k
          other.source == e.source + places * e.stride;
 }
 
-/// The gradient's element for the coordinate of element i of an ordered list: of this value and all behind
-/// it.
+/// Returns the gradient's element for the coordinate of element i of an ordered list; this coordinate moves
+/// element i and all elements behind it.
 EMOMC_INLINE double ordered_gradient(const ParameterTable& table, int i, const double* u, const double* theta,
                                      const double* slopes) {
   const Element e = table.elements[i];
@@ -134,17 +140,18 @@ EMOMC_INLINE double ordered_gradient(const ParameterTable& table, int i, const d
   return (e.transform == Transform::ordered_above ? sum : step * sum) + 1.0;
 }
 
-/// The gradient's element for the coordinate of an element that is bounded below, of which `log_slope` is the
-/// derivative to its logarithm.
+/// Returns the gradient's element for the coordinate of an element that is bounded below; `log_slope` is the
+/// derivative with respect to the element's logarithm.
 EMOMC_INLINE double lower_bound_gradient(const Element& e, double u, double x, double log_slope) {
   if (e.bound == 0) return log_slope + 1.0;
-  // Where the difference is exact it has the rounding error of x alone.
+  // The difference x - bound is used if it is exact up to the rounding error of x.
   const double above = x > 2.0 * e.bound ? x - e.bound : exp(u);
   return log_slope * (above / x) + 1.0;
 }
 
-/// Writes the gradient's elements for the coordinates of a covariance's row. `slopes` are those of its
-/// elements, `log_scale` is what a conditional density gives the logarithm of its scale.
+/// Writes the gradient's elements for the coordinates of a covariance's row. `slopes` are those of the row's
+/// elements; `log_scale` is the derivative of a conditional density with respect to the logarithm of the
+/// row's scale.
 EMOMC_INLINE void write_row_gradient(const CovarianceRow& row, const double* u, const double* theta,
                                      const double* slopes, double log_scale, double* gradient) {
   const Element& s = row.scale;
@@ -154,7 +161,8 @@ EMOMC_INLINE void write_row_gradient(const CovarianceRow& row, const double* u, 
   if (row.correlations != kFixedCorrelations) {
     double* out = gradient + row.correlations;
     const double* y = u + row.correlations;
-    // First what is left of the row's norm before each correlation, then the elements from the last one on.
+    // The first loop stores the remaining norm of the row before each correlation; the second one processes
+    // the elements from the last one on.
     double rest = scale;
     EMOMC_ROLLED
     for (int j = 0; j < row.row; ++j) {
@@ -185,7 +193,7 @@ EMOMC_INLINE void write_row_gradient(const CovarianceRow& row, const double* u, 
 }
 
 /// Writes the gradient's elements for the coordinates of a simplex block. With dy = slope + 1 - weight *
-/// sum(slope + 1), of the coordinates V u, of which the sum is zero, they are V' dy.
+/// sum(slope + 1), the derivative with respect to the coordinates V u, whose sum is zero, they are V' dy.
 template <class Team>
 EMOMC_HD void write_simplex_gradient(const Team& team, const ParameterTable& table, const SimplexBlock& block,
                                      const double* theta, const double* slopes, double* gradient) {
@@ -202,7 +210,8 @@ EMOMC_HD void write_simplex_gradient(const Team& team, const ParameterTable& tab
   }
 }
 
-/// The gradient's element for the coordinate of an element of theta that no other element goes into.
+/// Writes the gradient's element for the coordinate of an element of theta if that coordinate determines no
+/// other element.
 EMOMC_INLINE void write_own_gradient(const Element& e, const double* u, double theta, double slope,
                                      double* gradient) {
   switch (e.transform) {
@@ -228,20 +237,20 @@ EMOMC_INLINE void write_own_gradient(const Element& e, const double* u, double t
     }
   }
 }
-/// Writes the gradient of  beta log L + log prior + log |d theta / d u|  with respect to u
-/// [dim_unconstrained]. `u`, `theta`: the point, theta as constrain() writes it. `likelihood_gradient`
-/// [first_argument]: d log L / d theta (elements of a covariance: with respect to the elements of the
-/// Cholesky factor; of a simplex: as if all its elements were free), null: of the prior alone. `scratch`:
-/// gradient_scratch(table) doubles that the team shares. What it reads must be in sight of the whole team;
-/// members may read the others' part of the gradient after a sync that follows. The result's bits do not
-/// depend on the team's size.
+/// Writes the gradient of beta log L + log prior + log |d theta / d u| with respect to u [dim_unconstrained].
+/// `u`, `theta`: the point, with theta as constrain() writes it. `likelihood_gradient` [first_argument]: d
+/// log L / d theta (for a covariance with respect to the elements of the Cholesky factor; for a simplex as if
+/// all its elements were free), or null for the gradient without likelihood. `scratch`:
+/// gradient_scratch(table) doubles that the team shares. All inputs must be visible to the whole team;
+/// members may read other members' part of the gradient after a sync that follows. The bits of the result do
+/// not depend on the team's size.
 template <class Team>
 EMOMC_HD void gradient_of_density(const Team& team, const ParameterTable& table, const double* u,
                                   const double* theta, const double* likelihood_gradient, double beta,
                                   double* scratch, double* gradient) {
   const GradientScratch arrays = scratch_arrays(table, scratch);
   double* slopes = arrays.elements;
-  // A member completes the elements that are its own.
+  // Each member completes the elements that it owns.
   const auto complete = [&](const Element& e, int i, double slope) {
     if (is_interval(e.transform))
       slope = logit_slope(e, e.transform == Transform::interval ? u[e.source] : ordered_value(e, u), theta[i],

@@ -1,5 +1,5 @@
 // Hamiltonian Monte Carlo (Duane et al. 1987; Neal 2011) and the Metropolis-adjusted Langevin algorithm
-// (Besag 1994; Roberts and Tweedie 1996), which is its trajectory of a single leapfrog.
+// (Besag 1994; Roberts and Tweedie 1996), which is the special case of a single leapfrog.
 #ifndef EMOMC_DEVICE_HMC_HPP
 #define EMOMC_DEVICE_HMC_HPP
 
@@ -7,7 +7,7 @@
 
 namespace emomc::device {
 
-/// A trajectory of Length::leapfrogs(t), whose end point is accepted or rejected.
+/// A trajectory of Length::leapfrogs(t) leapfrogs, whose end point is accepted or rejected.
 template <class Length>
 struct FixedTrajectory {
   static constexpr bool has_tree = false, has_divergences = true;
@@ -18,9 +18,9 @@ struct FixedTrajectory {
     state.length = Length::leapfrogs(t);
   }
 
-  /// A point without a finite energy ends the trajectory and rejects, wherever it is: the trajectory back
-  /// would meet it too. A large energy on the way does not, since it depends on the end from which it is
-  /// seen.
+  /// A point without a finite energy ends the trajectory and leads to rejection, wherever it is: the reversed
+  /// trajectory would reach this point too. A large energy on the way does not, because it depends on the end
+  /// from which the trajectory starts.
   template <class Team>
   EMOMC_HD static bool decide(const Team& team, const Trajectory& t, TrajectoryState& state,
                               const Arrival& arrival) {
@@ -36,9 +36,9 @@ struct FixedTrajectory {
 };
 
 /// The integration time is uniform on (0, longest), in units in which the metric is the identity. The longest
-/// is pi once there is a metric: for a normal target with the metric's covariance the points at both ends
-/// then have the correlation E cos(time) = 0. The number of leapfrogs is a function of a random number and of
-/// adapted numbers alone, not of the state.
+/// time is pi once there is a metric: for a normal target with the metric's covariance the points at both
+/// ends then have the correlation E cos(time) = 0. The number of leapfrogs is a function of a random number
+/// and of adapted numbers alone, not of the state.
 struct JitteredLength {
   static constexpr TrajectoryLength kind = TrajectoryLength::bounded;
   EMOMC_INLINE static int leapfrogs(const Trajectory& t) {
@@ -57,7 +57,7 @@ struct OneLeapfrog {
   EMOMC_INLINE static int leapfrogs(const Trajectory&) { return 1; }
 };
 
-/// Target: the optimal acceptance rate in many dimensions (Roberts and Rosenthal 1998).
+/// The acceptance target is the optimal rate in many dimensions (Roberts and Rosenthal 1998).
 struct Mala : FixedTrajectory<OneLeapfrog> {
   static constexpr const char* name = "mala";
   static constexpr bool has_divergences = false;

@@ -1,5 +1,6 @@
-// Independence sampler (Tierney 1994): candidates from one distribution, a multivariate t with 4 degrees of
-// freedom that has the mean and covariance of the warm-up's points. Until there is one, a random walk.
+// Independence sampler (Tierney 1994): candidates are drawn from one distribution, a multivariate t with 4
+// degrees of freedom and the mean and covariance of the warm-up's points. Before this distribution is fitted,
+// the sampler is a random walk.
 #ifndef EMOMC_DEVICE_INDEPENDENCE_HPP
 #define EMOMC_DEVICE_INDEPENDENCE_HPP
 
@@ -11,10 +12,11 @@ struct Independence {
   static constexpr const char* name = "independence";
   static constexpr BlockPlan block_plan = BlockPlan::whole;
   static constexpr ShapeLearning learning = ShapeLearning::fitted;
-  static constexpr bool adapts_scale = true;  // of the walk
+  static constexpr bool adapts_scale = true;  // the adapted scale is that of the walk
   static constexpr double kDegrees = 4;
 
-  /// z, and the square of what makes a t of it: 4 / chi-square(4), which is -2 log of two uniforms' product.
+  /// Draws z and the square of the factor that turns z into a t variate: 4 / chi-square(4), where
+  /// chi-square(4) is -2 log of the product of two uniform variates.
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
@@ -24,7 +26,7 @@ struct Independence {
                                         2.0 * log(random.uniform(Purpose::choice, 1)));
   }
 
-  /// -(4 + n) / 2 log(1 + r^2 / 4), the log density of the t but for a constant.
+  /// Returns -(4 + n) / 2 log(1 + r^2 / 4), the log density of the t up to a constant.
   EMOMC_INLINE static double log_density(double squared_distance, int n) {
     return -0.5 * (kDegrees + n) * log1p(squared_distance / kDegrees);
   }
@@ -40,7 +42,7 @@ struct Independence {
     const bool is_fitted = mean[n] != 0;
     const double length = is_fitted ? EMOMC_SQRT(view.innovation.extra[0])
                                     : exp(adapted.adapted[adapted.layout.scale(adapted.block_index)]);
-    double squared_distance = 0;  // of the current point
+    double squared_distance = 0;  // squared distance of the current point
     if (is_fitted) {
       lower_multiply_by(
           team, inverse, n, [=](int j) { return view.u[j] - mean[j]; }, view.candidate);

@@ -1,12 +1,12 @@
 // The leapfrog integrator of Hamiltonian dynamics, for a team.
 //
-// The metric is given by a factor L with inverse metric L L', the covariance of the target as far as it is
-// known. Momenta are kept as q = L' p, p being the momentum that belongs to u. So q has the identity as its
+// The metric is given by a factor L with inverse metric L L', the estimated covariance of the target. Momenta
+// are stored as q = L' p, where p is the momentum that belongs to u. Thus q has the identity as its
 // covariance, the kinetic energy is |q|^2 / 2, the velocity in the coordinates of q is q itself, and the
 // metric occurs in two places only: a kick adds h L' g to q, and a drift adds h L q to u.
 //
-// A leapfrog is reversible and preserves volume whatever the function of position that takes the place of the
-// gradient g, so that a wrong g costs acceptance and not correctness.
+// A leapfrog is reversible and preserves volume for any function of position in place of the gradient g, so
+// that a wrong g reduces acceptance but not correctness.
 #ifndef EMOMC_DEVICE_LEAPFROG_HPP
 #define EMOMC_DEVICE_LEAPFROG_HPP
 
@@ -19,10 +19,10 @@ struct Metric {
   IncrementShape shape;
   int n;
   const double* sd;      ///< [n]
-  const double* factor;  ///< n x n, column-major, with IncrementShape::dense
+  const double* factor;  ///< lower Cholesky factor, n x n, column-major; with IncrementShape::dense
 };
 
-/// Element i of L' v: column i of L, from the diagonal on.
+/// Returns element i of L' v, from column i of L, starting at the diagonal.
 EMOMC_INLINE double transposed_row(const double* factor, int n, const double* v, int i) {
   const double* column = factor + static_cast<i64>(i) * n;
   double sum = 0;
@@ -31,7 +31,8 @@ EMOMC_INLINE double transposed_row(const double* factor, int n, const double* v,
   return sum;
 }
 
-/// momentum += h L' gradient. With a dense metric a sync lies between the writing of `gradient` and this.
+/// Adds h L' gradient to `momentum`. With a dense metric, a sync must lie between the writing of `gradient`
+/// and this call.
 template <class Team>
 EMOMC_HD void kick(const Team& team, const Metric& metric, const double* gradient, double h,
                    double* momentum) {
@@ -45,7 +46,7 @@ EMOMC_HD void kick(const Team& team, const Metric& metric, const double* gradien
   }
 }
 
-/// u += h L momentum; `work` [n] is scratch. A sync follows before other members read u.
+/// Adds h L momentum to `u`; `work` [n] is scratch. A sync must follow before other members read u.
 template <class Team>
 EMOMC_HD void drift(const Team& team, const Metric& metric, const double* momentum, double h, double* u,
                     double* work) {
@@ -64,13 +65,13 @@ EMOMC_HD void drift(const Team& team, const Metric& metric, const double* moment
   }
 }
 
-/// Kinetic energy of a momentum in these coordinates.
+/// Returns the kinetic energy of a momentum q = L' p.
 template <class Team>
 EMOMC_HD double kinetic_energy(const Team& team, int n, const double* momentum) {
   return 0.5 * team.sum(n, [=](int i) { return momentum[i] * momentum[i]; });
 }
 
-/// A momentum in these coordinates: n standard normal numbers. A sync follows before other members read it.
+/// Draws a momentum q = L' p: n standard normal numbers. A sync must follow before other members read it.
 template <class Team>
 EMOMC_HD void draw_momentum(const Team& team, const RandomSource& random, Purpose purpose, int n,
                             double* momentum) {

@@ -10,7 +10,7 @@
 
 namespace emomc::device {
 
-/// Log density of one element without its constant.
+/// Returns the log density of one element without its constant.
 EMOMC_INLINE double log_density_term(const Element& e, double x) {
   switch (e.density) {
     case Density::flat:
@@ -49,7 +49,7 @@ EMOMC_INLINE double log_density_term(const Element& e, double x) {
   return 0.0;
 }
 
-/// Standard deviation of a covariance's row: the norm of its Cholesky factor's.
+/// Returns the standard deviation of a covariance's row: the norm of the row of the Cholesky factor.
 EMOMC_INLINE double scale_of_row(const CovarianceRow& row, const double* theta) {
   double squares = 0;
   for (int j = 0; j <= row.row; ++j) squares = EMOMC_FMA(theta[row.begin + j], theta[row.begin + j], squares);
@@ -63,7 +63,7 @@ EMOMC_INLINE double scale_of(const ConditionalElement& e, const double* theta) {
   return e.from_scale == kConstant ? e.scale : theta[e.from_scale];
 }
 
-/// Log density of an element whose distribution has parameters among theta.
+/// Returns the log density of an element whose distribution has parameters among theta.
 EMOMC_INLINE double conditional_log_density(const ParameterTable& table, const ConditionalElement& e,
                                             const double* theta) {
   const double x = e.is_row ? scale_of_row(table.covariance_rows[e.element], theta) : theta[e.element];
@@ -92,14 +92,14 @@ EMOMC_INLINE double conditional_log_density(const ParameterTable& table, const C
   return 0.0;
 }
 
-/// The part of the log prior density that has parameters among theta.
+/// Returns the part of the log prior density whose distributions have parameters among theta.
 template <class Team>
 EMOMC_HD double conditional_log_prior(const Team& team, const ParameterTable& table, const double* theta) {
   return team.sum(table.num_conditionals,
                   [=](int i) { return conditional_log_density(table, table.conditionals[i], theta); });
 }
 
-/// Log prior density in the units the prior is stated in, all constants kept.
+/// Returns the log prior density in the units in which the prior is stated, including all constants.
 template <class Team>
 EMOMC_HD double log_prior(const Team& team, const ParameterTable& table, const double* theta) {
   double sum = table.log_prior_constant + team.sum(table.dim, [=](int i) {

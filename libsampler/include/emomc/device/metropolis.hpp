@@ -1,5 +1,6 @@
-// The Metropolis-Hastings step of one chain, for a team: propose a block's candidate, accept or reject
-// it once its likelihood is there, and record. The same source runs in a host thread and a CUDA block.
+// The Metropolis-Hastings step of one chain, for a team: proposes a block's candidate, accepts or rejects the
+// candidate after its likelihood has been computed, and records the draw. The same source runs in a host
+// thread and a CUDA block.
 #ifndef EMOMC_DEVICE_METROPOLIS_HPP
 #define EMOMC_DEVICE_METROPOLIS_HPP
 
@@ -9,7 +10,7 @@
 
 namespace emomc::device {
 
-/// Begins to copy a table's arrays to those of `to`, as many as it has.
+/// Begins to copy a table's arrays to those of `to`; the sizes are those of `to`.
 template <class Team>
 EMOMC_INLINE void fetch_table(const Team& team, const ParameterTable& from, const ParameterTable& to) {
   team.fetch(from.elements, const_cast<Element*>(to.elements), to.dim);
@@ -23,7 +24,7 @@ EMOMC_INLINE Innovation innovation_of(const StepView& v, const Workspace& w) {
           w.innovation + v.num_innovation - kExtraInnovation};
 }
 
-/// Chains of the half that `block` leaves standing, in the chain's group.
+/// Returns the chains of the chain's group that are in the half that `block` does not move.
 template <class Proposal>
 EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalBlock& block) {
   if constexpr (!has_halves<Proposal>) return {nullptr, 0, nullptr, 0};
@@ -32,12 +33,12 @@ EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalB
   return {v.current.u, v.ld_u, v.members + first, v.first_member[list + 1] - first};
 }
 
-/// What has been drawn ahead for a block at a step; null: nothing.
+/// Returns the innovation that has been drawn ahead for a block at a step; null if there is none.
 EMOMC_INLINE const double* drawn_ahead(const StepView& v, int chain, i64 step, const ProposalBlock& block) {
   return v.drawn.values && block.by_fit ? v.drawn.row(chain, step, block.by_fit - 1) : nullptr;
 }
 
-/// Fills `w` with the current point, the candidate and the innovation of the block to come.
+/// Fills `w` with the current point, the candidate and the innovation of the block that is proposed next.
 template <class Proposal, class Team>
 EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int chain, int accept_block,
                                      int propose_block, const Workspace& w) {
@@ -83,7 +84,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
                  v.adapted_layout, block,
                  propose_block,    v.shape,
                  v.table.mixture,  drawn_ahead(v, chain, next_step, block)};
-    // The first try's numbers, which a second one goes by.
+    // A second try depends on the numbers of the first.
     if constexpr (has_stages<Proposal>)
       if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);
   }
@@ -95,14 +96,14 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
   return p;
 }
 
-/// A candidate: where its u and theta are, and the rest of it.
+/// A candidate: pointers to its u and theta, and its log densities.
 struct Candidate {
   double *u, *theta;
   double log_q, log_jacobian, log_prior;
 };
 
-/// Writes the unconstrained point that the innovation in `w` makes of `from` to `u`, which all members may
-/// read then, and returns log q; a proposal may write some of `theta` too.
+/// Applies the innovation in `w` to the point `from`. Writes the resulting unconstrained point to `u`, which
+/// all members may read afterwards, and returns log q; a proposal may write parts of `theta` too.
 template <class Proposal, class Team>
 EMOMC_HD double apply_innovation(const Team& team, const StepView& v, int chain,
                                  const InnovationView& adapted, KnownPoint from, const Workspace& w,
@@ -117,7 +118,8 @@ EMOMC_HD double apply_innovation(const Team& team, const StepView& v, int chain,
   return log_q;
 }
 
-/// The candidate that the innovation in `w` makes of the point `from`, to be written to `u` and `theta`.
+/// Returns the candidate that results from the point `from` and the innovation in `w`; writes it to `u` and
+/// `theta`.
 template <class Proposal, class Team>
 EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const InnovationView& adapted,
                            KnownPoint from, const Workspace& w, double* u, double* theta) {
@@ -126,8 +128,8 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
   return {u, theta, log_q, densities.log_jacobian, densities.log_prior};
 }
 
-/// Writes what the proposal of `block` has found out about the point `u`, which is the current one, for the
-/// transition to come.
+/// Stores the numbers that the proposal of `block` has computed for the current point `u`, for the next
+/// transition.
 template <class Proposal, class Team>
 EMOMC_HD void store_kept(const Team& team, const StepView& v, int chain, const ProposalBlock& block,
                          const double* u) {
@@ -137,7 +139,7 @@ EMOMC_HD void store_kept(const Team& team, const StepView& v, int chain, const P
   }
 }
 
-/// Writes chain's candidate for the likelihood and for the transition to come.
+/// Stores the chain's candidate for the likelihood and for the next transition.
 template <class Team>
 EMOMC_HD void store(const Team& team, const StepView& v, int chain, const Candidate& candidate) {
   const Workspace rows = rows_of(v, chain);
@@ -150,7 +152,8 @@ EMOMC_HD void store(const Team& team, const StepView& v, int chain, const Candid
   }
 }
 
-/// The rest of a transition, once the candidate's likelihood is there. A sync lies between the two parts.
+/// The rest of a transition, after the candidate's likelihood has been computed. A sync must lie between the
+/// two parts.
 template <class Proposal, class Team>
 EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, int accept_block,
                                 int propose_block, const Prepared& prepared, const Workspace& w) {
@@ -166,7 +169,7 @@ EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, 
       copy(team, w.innovation, rows_of(v, chain).innovation, v.table.dim_unconstrained);
 }
 
-/// Both parts, on the chain's rows themselves.
+/// Runs both parts of a transition on the chain's rows themselves.
 template <class Proposal, class Team>
 EMOMC_HD void transition(const Team& team, const StepView& v, int chain, int accept_block,
                          int propose_block) {

@@ -1,6 +1,6 @@
-// A candidate that shares most of its elements with a point whose terms are known: the same bits as
-// propose() and the likelihood's prepare() give, from the few terms that changed. For teams whose members are
-// the lanes of their sums (BlockTeams).
+// Computes a candidate that shares most of its elements with a point whose terms are known. The result has
+// the same bits as propose() and the likelihood's prepare(), but only the changed terms are computed. For
+// teams whose members are the lanes of their sums (BlockTeams).
 #ifndef EMOMC_DEVICE_NEIGHBOUR_HPP
 #define EMOMC_DEVICE_NEIGHBOUR_HPP
 
@@ -8,13 +8,14 @@
 
 namespace emomc::device {
 
-/// What the densities of a point are sums of.
+/// The terms whose sums are the densities of a point.
 struct PointTerms {
-  TwoSums lanes[kTeamLanes];  ///< log Jacobian and log prior, over the lane's elements
-  double simplices;           ///< log Jacobian
+  TwoSums lanes[kTeamLanes];  ///< log Jacobian and log prior, summed over each lane's elements
+  double simplices;           ///< log Jacobian of the simplices
 };
 
-/// Elements of theta outside [first, end) are those of the point at `u`, `theta` and `terms`.
+/// Describes a point by a known one: elements of theta outside [first, end) are those of the known point,
+/// given by `u`, `theta` and `terms`.
 struct Neighbour {
   const double *u, *theta;
   const PointTerms* terms;
@@ -30,13 +31,13 @@ EMOMC_INLINE bool simplices_may_differ(const ParameterTable& table, const Neighb
   return false;
 }
 
-/// constrain_with_prior of a point near a known one; writes theta and the point's own terms.
+/// Computes constrain_with_prior for a point near a known one; writes theta and the point's own terms.
 template <class Team>
 EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTable& table, const double* u,
                                             double* theta, const Neighbour& known, PointTerms& terms) {
   const PriorTerms prior_term{&table};
   const bool new_simplices = simplices_may_differ(table, known);
-  // Where there are none, none ever differs, and nothing has been written about them.
+  // If there are no simplices, known.terms->simplices has never been written.
   const bool no_simplices = table.num_simplices == 0;
   const double simplices = no_simplices    ? 0.0
                            : new_simplices ? constrain_simplices(team, table, u, theta)
@@ -72,13 +73,13 @@ EMOMC_HD PointDensities constrain_neighbour(const Team& team, const ParameterTab
   sums.a += simplices;
   double log_prior = table.log_prior_constant + sums.b;
   if (num_conditionals(table) > 0) {
-    team.sync();  // arguments may be other members' elements
+    team.sync();  // arguments may be elements that other members have written
     log_prior += conditional_log_prior(team, table, theta);
   }
   return {sums.a, log_prior};
 }
 
-/// propose() of a candidate that differs from the point at `from` in the block's elements.
+/// Computes propose() for a candidate that differs from the point at `from` only in the block's elements.
 template <class Proposal, class Team>
 EMOMC_HD Candidate propose_neighbour(const Team& team, const StepView& v, int chain,
                                      const InnovationView& adapted, const Neighbour& from, const Workspace& w,

@@ -1,13 +1,12 @@
 // The No-U-Turn sampler (Hoffman and Gelman 2014) with multinomial draws from the trajectory, biased
-// progressive ones between its halves, and the generalised criterion of a turn (Betancourt 2017, "A
-// conceptual introduction to Hamiltonian Monte Carlo", appendix A); as in Stan, also across the borders of
-// subtrees.
+// progressive draws between its halves, and the generalised criterion of a turn (Betancourt 2017, "A
+// conceptual introduction to Hamiltonian Monte Carlo", appendix A). As in Stan, the criterion is also checked
+// across the borders of subtrees.
 //
-// A new subtree of 2^depth points is built without recursion, a point at a time (compare Phan, Pradhan and
+// A new subtree of 2^depth points is built without recursion, one point at a time (compare Phan, Pradhan and
 // Jankowiak 2019, "Composable effects for flexible and accelerated probabilistic programming in NumPyro").
-// Level k has the latest complete subtree of 2^k points that waits for its right neighbour. The bits of the
-// number of a point say which levels it completes: as many as the number ends in ones, like a carry in a
-// binary counter.
+// Level k stores the latest complete subtree of 2^k points that has no right neighbour yet. A point completes
+// as many levels as its number has trailing one bits, like a carry in a binary counter.
 #ifndef EMOMC_DEVICE_NUTS_HPP
 #define EMOMC_DEVICE_NUTS_HPP
 
@@ -16,9 +15,9 @@
 
 namespace emomc::device {
 
-/// Whether two neighbouring arcs of a trajectory turn when they are joined: the sum of the momenta has
-/// no positive product with the momentum at one of its ends, for the whole, or for one arc with the
-/// other's nearest point.
+/// Whether two neighbouring arcs of a trajectory turn when they are joined: the product of the sum of the
+/// momenta with the momentum at one of its ends is not positive, for the whole, or for one arc with the
+/// nearest point of the other.
 template <class Team>
 EMOMC_HD bool turns(const Team& team, int n, const Arc& left, const Arc& right) {
   const Sums<6> sums = team.template sum_many<6>(n, [=](int i) {
@@ -69,7 +68,7 @@ struct Nuts {
  private:
   EMOMC_INLINE static int end_of(const TrajectoryState& state) { return state.direction > 0 ? 1 : 0; }
 
-  /// The moving point becomes the end of the tree in a random direction of time.
+  /// Sets the moving point to the end of the tree in a random direction of time.
   template <class Team>
   EMOMC_HD static void begin_subtree(const Team& team, const Trajectory& t, TrajectoryState& state) {
     const int n = t.metric.n;
@@ -83,7 +82,7 @@ struct Nuts {
                    {t.x.end_momentum(end, n), t.x.momentum},
                    {t.x.end_gradient(end, n), t.x.moving_gradient}});
   }
-  /// The moving point is that end of the tree.
+  /// Stores the moving point as the given end of the tree.
   template <class Team>
   EMOMC_HD static void keep_end(const Team& team, const Trajectory& t, int end) {
     const int n = t.metric.n;
@@ -93,8 +92,8 @@ struct Nuts {
                    {t.x.moving_gradient, t.x.end_gradient(end, n)}});
   }
 
-  /// A point replaces the subtree's with its share of the weight so far, so that each has its own share in
-  /// the end.
+  /// Replaces the subtree's proposal by the new point with a probability equal to the point's share of the
+  /// weight so far, so that in the end each point is chosen with probability proportional to its weight.
   template <class Team>
   EMOMC_HD static void choose_in_subtree(const Team& team, const Trajectory& t, TrajectoryState& state,
                                          const Arrival& arrival) {

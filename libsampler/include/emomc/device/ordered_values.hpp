@@ -1,4 +1,4 @@
-// Values in increasing order, from unconstrained coordinates.
+// Computes values in increasing order from unconstrained coordinates.
 #ifndef EMOMC_DEVICE_ORDERED_VALUES_HPP
 #define EMOMC_DEVICE_ORDERED_VALUES_HPP
 
@@ -7,7 +7,7 @@
 
 namespace emomc::device {
 
-/// u_0 + exp(u_1) + ... + exp(u_rank) of an element with Transform::ordered or ordered_interval.
+/// Returns u_0 + exp(u_1) + ... + exp(u_rank) for an element with Transform::ordered or ordered_interval.
 EMOMC_INLINE double ordered_value(const Element& e, const double* u) {
   double x = u[e.source - e.rank * e.stride];
   EMOMC_ROLLED

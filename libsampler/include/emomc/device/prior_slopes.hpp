@@ -9,23 +9,23 @@
 
 namespace emomc::device {
 
-/// The derivative `plain` + `by_x` / x of a log density, whose second part grows without bound at 0.
+/// The derivative of a log density, `plain` + `by_x` / x. The second part grows without bound at 0.
 struct Slope {
   double plain, by_x;
 };
 
-/// The derivative with respect to x, and to log x.
+/// Returns the derivative with respect to x; log_slope_of() returns that with respect to log x.
 EMOMC_INLINE double slope_of(const Slope& s, double x) {
   return s.by_x == 0 ? s.plain : s.plain + s.by_x / x;
 }
 EMOMC_INLINE double log_slope_of(const Slope& s, double x) { return EMOMC_FMA(s.plain, x, s.by_x); }
 
-/// z / (c + z^2) where the square may overflow.
+/// Returns z / (c + z^2), also if the square overflows.
 EMOMC_INLINE double over_square(double z, double c) {
   return z * z > c ? 1.0 / (z + c / z) : z / (c + z * z);
 }
 
-/// Of log_density_term(e, x); `log_x` is read where the density is lognormal.
+/// Returns the derivative of log_density_term(e, x); `log_x` is read only for a lognormal density.
 EMOMC_INLINE Slope density_slope_at(const Element& e, double x, double log_x) {
   switch (e.density) {
     case Density::flat:
@@ -54,23 +54,25 @@ EMOMC_INLINE Slope density_slope(const Element& e, double x) {
   return density_slope_at(e, x, e.density == Density::lognormal ? log(x) : 0.0);
 }
 
-/// Derivatives of conditional_log_density(), of the element, of the location, and of the logarithm of the
-/// scale or rate.
+/// Derivatives of conditional_log_density() with respect to the element, the location, and the logarithm of
+/// the scale or rate.
 struct ConditionalSlopes {
   Slope element;
   double location, log_scale;
 };
 
-/// Derivatives of -z^2 / 2 - log scale - log_normal_tail(least), z being (x - location) / scale, to location
-/// and log scale.
+/// Derivatives of -z^2 / 2 - log scale - log_normal_tail(least) with respect to location and log scale, where
+/// z is (x - location) / scale.
 struct NormalSlopes {
   double location, log_scale;
 };
 
-/// `least` is z at the lower bound, minus infinity where there is none, and `above` is z - least.
+/// Computes the derivatives. `least` is z at the lower bound, minus infinity if there is none, and `above` is
+/// z - least.
 EMOMC_INLINE NormalSlopes normal_slopes(double z, double least, double above, double scale) {
   if (least > 0) {
-    // z and the ratio are close to each other; what each has beyond `least` is not.
+    // z and the ratio are close to each other, so their difference is computed from the excess of each above
+    // `least`.
     const double excess = inverse_mills_excess(least);
     return {(above - excess) / scale, EMOMC_FMA(least, 2.0 * above - excess, EMOMC_FMA(above, above, -1.0))};
   }

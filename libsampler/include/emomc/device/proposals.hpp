@@ -1,4 +1,4 @@
-// The list of proposals.
+// The list of proposals that use no gradients; gradient samplers are in trajectories.hpp.
 #ifndef EMOMC_DEVICE_PROPOSALS_HPP
 #define EMOMC_DEVICE_PROPOSALS_HPP
 

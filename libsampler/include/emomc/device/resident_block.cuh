@@ -10,24 +10,23 @@
 
 namespace emomc::device {
 
-/// The numbers of a candidate that are not in its set.
+/// Log densities of a candidate, which are not stored in its set.
 struct ResidentCandidate {
   double log_q, log_prior, log_jacobian;
 };
 
-/// The scalars of a chain, and the numbers that its threads tell each other. `KeptState` is the likelihood's.
+/// The scalars of a chain, and the numbers that its threads exchange. `KeptState` is the likelihood's type.
 template <class KeptState>
 struct ResidentScalars {
   LogDensities current;
-  double log_prior, log_jacobian, log_likelihood, log_q;  ///< the candidate's
+  double log_prior, log_jacobian, log_likelihood, log_q;  ///< values of the candidate
   double common[kMostResidentSets];                       ///< `common` of the point in each set
   double total_of_rows;
   i64 step;
   u64 num_faults;
   RecordPlan plan;
   double log_uniform[kMostResidentPlaces];  ///< random numbers of the next two acceptances of each line
-  Prepared
-      prepared;  ///< the acceptance to come; it is in shared memory, since registers are needed elsewhere
+  Prepared prepared;  ///< the next acceptance; stored in shared memory because registers are needed elsewhere
   ResidentCandidate next[2][2];  ///< by turn: the next candidate after a rejection, and after an acceptance
   Decision decision;
   KeptState kept;
@@ -36,20 +35,21 @@ struct ResidentScalars {
 /// The largest number of teams, groups of kTeamLanes threads with a barrier of their own, in a block.
 inline constexpr int kResidentTeams = 4;
 
-/// The numbers of its candidate that a line tells all blocks, beside the sums over rows.
+/// The numbers of a line's candidate that are sent to all blocks, in addition to the sums over rows.
 struct ResidentLine {
   double log_q, log_prior, log_jacobian, common, log_uniform;
 };
-/// What a block keeps where several candidates are evaluated at once.
+/// The data of a block if several candidates are evaluated at once.
 struct ResidentLines {
-  ResidentLine of[2][kMostLines];  ///< by turn and by line; the wide form uses the first turn's only
-  Decision decisions[kMostLines];  ///< on the candidates of a turn, in their order
-  int next_node[2];  ///< by turn: the block's first node that no warp has taken yet; not in the wide form
+  ResidentLine of[2][kMostLines];  ///< by turn and by line; the wide form uses only those of the first turn
+  Decision decisions[kMostLines];  ///< decisions on the candidates of a turn, in the candidates' order
+  int next_node[2];  ///< by turn: the block's first node that no warp has taken; unused in the wide form
   double beta;
   bool all_evaluated;  ///< wide form: whether every block of a step changes the likelihood
 };
 
-/// `Sized_`: of row_likelihood.hpp, as DeviceCode names it.
+/// Compile-time configuration of the kernel. `Sized_` is a Sized<...> of row_likelihood.hpp, named by
+/// DeviceCode.
 template <class Proposal_, class Sized_, class Real_, int kColumns, int kRows, ResidentForm kForm_,
           int kEvaluators, bool kCaches_, bool kNeighbours_, int kLines_ = 1, bool kOutside_ = false>
 struct ResidentConfig {
@@ -62,14 +62,14 @@ struct ResidentConfig {
   static constexpr int node_rows = 32 * rows;
   static constexpr ResidentForm form = kForm_;
   static constexpr int evaluators = kEvaluators;  ///< number of warps that evaluate
-  /// Numbers of the own rows are kept while one component changes at a time.
+  /// Whether numbers of the block's own rows are kept while one component changes at a time.
   static constexpr bool caches = kCaches_;
   static_assert(!caches || Likelihood::kKeeps);
   static constexpr bool neighbours = kNeighbours_;
   static constexpr bool ahead = form == ResidentForm::ahead, wide = form == ResidentForm::wide;
   static constexpr bool apart = form == ResidentForm::teams;  ///< each team has a chain of its own
   static constexpr int chains = apart ? kChainTeams : 1;      ///< number of chains of a block
-  static constexpr int lines = kLines_;  ///< number of candidates at once, a power of two
+  static constexpr int lines = kLines_;  ///< number of candidates that are evaluated at once, a power of two
   static constexpr int teams = ahead ? 2 : wide ? lines : 1;  ///< number of teams that propose
   static constexpr int first_evaluator =
       ahead ? (teams + 1) * kTeamLanes / 32 : 0;  ///< first evaluating warp
@@ -83,17 +83,18 @@ struct ResidentConfig {
   static_assert(!outside || reads_device_memory(form));
   static_assert((lines == 1 || several) && (lines & (lines - 1)) == 0 &&
                 lines <= (wide ? kMostWideLines : kMostLines));
-  // Where several candidates are evaluated at once, a further team draws the random numbers.
+  // If several candidates are evaluated at once, a further team draws the random numbers.
   static_assert(!several || (threads >= (teams + 1) * kTeamLanes && threads >= 32 * lines && !caches));
 
   static __device__ Likelihood likelihood() { return Sized_::likelihood(); }
 };
 
-/// The calling thread's view of its chain; the data that the view refers to are in the block's shared memory.
+/// The calling thread's view of its chain. The data are in the block's shared memory.
 template <class Config>
 struct ResidentBlock {
   using Real = typename Config::Real;
-  using Team = BlockTeams<kResidentTeams>;  // threads are told apart as by so many, also where there is one
+  using Team = BlockTeams<kResidentTeams>;  // numbers threads as for kResidentTeams teams, even if there is
+                                            // one
   static constexpr int kRows = Config::rows;
 
   const StepView& view;
@@ -107,8 +108,9 @@ struct ResidentBlock {
   const int line, rank_in_line;
   const int chain, list, warp, lane;
   int num_nodes = 0, first_own = 0, num_own = 0;
-  int current = 0, candidate = 1;  ///< numbers of their sets
-  int free[2] = {2, 3};            ///< sets of the next candidate after a rejection, and after an acceptance
+  int current = 0, candidate = 1;  ///< numbers of the sets of the current point and of its candidate
+  int free[2] = {2, 3};            ///< numbers of the sets of the next candidate after a rejection, and after
+                                   ///< an acceptance
 
   /// `local_views` and `chain_scalars` have an element for each of the block's chains.
   __device__ ResidentBlock(const StepView& v, const ResidentWork& w, unsigned char* memory,
@@ -156,7 +158,7 @@ struct ResidentBlock {
 
   template <class T>
   static __device__ void copy_all(const T* from, T* to, int n) {
-    EMOMC_ROLLED  // mostly once around
+    EMOMC_ROLLED  // the loop mostly has one iteration
     for (int i = thread(); i < n; i += Config::chain_threads) to[i] = from[i];
   }
 
@@ -172,8 +174,8 @@ struct ResidentBlock {
     if (has_chain()) load_chain();
   }
 
-  /// Lets the view's arrays over chains begin so far ahead that the chain's element is in the right set; one
-  /// thread calls it.
+  /// Shifts the pointers of the view's arrays over chains so that the chain's element is in the right set;
+  /// one thread calls this.
   __device__ void point_at_sets() {
     local.current.u = places.u(current) - static_cast<i64>(chain) * view.ld_u;
     local.current.theta = places.theta(current) - static_cast<i64>(chain) * view.ld;
@@ -236,7 +238,7 @@ struct ResidentBlock {
     s.step = view.step[chain];
     s.num_faults = view.num_faults[chain];
     s.plan = *view.record_plan;
-    if (rank != 0) s.plan.capacity = 0;  // one block records
+    if (rank != 0) s.plan.capacity = 0;  // one block of the cluster records
     s.total_of_rows = work.num_rows[list];
     if constexpr (Config::Likelihood::kKeeps) s.kept = Config::Likelihood::nothing_kept();
     local = view;

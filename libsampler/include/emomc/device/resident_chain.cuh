@@ -1,19 +1,22 @@
-// Many Metropolis steps of one chain in one launch, by a cluster of blocks that holds the chain's rows and
-// state in shared memory: no launch, no device memory and no host between steps. Compiled at run time with
-// the sizes of the problem as constants. Proposal, transforms, prior, coefficients and acceptance are the
-// functions of metropolis.hpp, log densities those of the likelihood (row_likelihood.hpp), summed in the tree
-// of row_sums.cuh, so that the draws are those of any other way of running them.
+// Runs many Metropolis steps of one chain in one launch, by a cluster of blocks that holds the chain's rows
+// and state in shared memory: between steps there is no launch, no access to device memory and no work of the
+// host. The kernel is compiled at run time with the sizes of the problem as constants. Proposal, transforms,
+// prior, coefficients and acceptance are the functions of metropolis.hpp; log densities are those of the
+// likelihood (row_likelihood.hpp), summed in the tree of row_sums.cuh. The draws are therefore those of every
+// other way of running the steps.
 //
-// Each block of a cluster goes through all steps with the chain's whole state; it evaluates its own rows and
-// sends their sums to the others; they wait for one cluster barrier a step, or for each turn of `lines`.
+// Each thread block of a cluster runs all steps with the chain's whole state. A thread block evaluates its
+// own rows and sends their sums to the others. In the forms `ahead` and `in_turn`, thread blocks wait at one
+// cluster barrier for each block of a step; in the form `lines`, for each turn.
 //
-// Five forms. `ahead`: while some warps evaluate a candidate, two teams of others compute the next one for
-// both outcomes of the acceptance (Brockwell 2006), and a third team keeps the books: it draws the random
-// numbers of the one after, prepares the acceptance, decides, counts and records. The shortest time per step.
-// `in_turn`: all warps evaluate, one team does the rest; less work, for chains that are many enough to hide
-// each other's waiting. `teams`: the same by each team of a block for a chain of its own, for yet more
-// chains. `lines`: for few chains, whose next candidates are evaluated several at once (resident_lines.cuh).
-// `wide`: the same on more rows than a cluster holds (resident_wide.cuh).
+// There are five forms. `ahead`: while some warps evaluate a candidate, two other teams compute the next
+// candidate for both outcomes of the acceptance (Brockwell 2006). A third team draws the random numbers of
+// the candidate after that, prepares the acceptance, decides, counts and records. This form has the shortest
+// time per step. `in_turn`: all warps evaluate, then one team does the rest; this is less work, for chains
+// that are numerous enough to hide each other's latency. `teams`: like `in_turn`, but each team of a block
+// has a chain of its own, for yet more chains. `lines`: for few chains; several of a chain's next candidates
+// are evaluated at once (resident_lines.cuh). `wide`: like `lines`, on more rows than a cluster can hold
+// (resident_wide.cuh).
 #ifndef EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 #define EMOMC_DEVICE_RESIDENT_CHAIN_CUH
 
@@ -32,11 +35,12 @@ class ResidentChain : ResidentProposal<Config> {
   using Base::block_, Base::view_;
 
  public:
-  /// `arrivals`: where each team has a chain of its own, of that team's sums.
+  /// `arrivals`: the barrier for the sums of the calling team, if each team has a chain of its own; otherwise
+  /// null.
   __device__ ResidentChain(Block& block, u64* arrivals)
       : Base(block), evaluation_(block), arrivals_(arrivals) {}
 
-  /// Its state is there.
+  /// Runs all steps. The chain's state must have been loaded.
   __device__ void run() {
     if constexpr (Config::neighbours) {
       if (block_.in_team(0)) this->prepare_current();
@@ -45,7 +49,7 @@ class ResidentChain : ResidentProposal<Config> {
     const i64 last = block_.work.num_steps * view_.num_blocks;
     if (Config::ahead && block_.in_team(kKeeper)) draw(kNoBlock, 0, block_.scalars.step, 0);
     block_.sync();
-    i64 step = block_.scalars.step;  // done before the block that is accepted
+    i64 step = block_.scalars.step;  // number of steps done before block `block` is accepted
     int block = kNoBlock;
     bool done = false;
 #pragma unroll 1
@@ -61,35 +65,36 @@ class ResidentChain : ResidentProposal<Config> {
   }
 
  private:
-  static constexpr int kKeeper = Config::ahead ? 2 : 0;  ///< the team that keeps the books
+  static constexpr int kKeeper = Config::ahead ? 2 : 0;  ///< the team that draws, decides, counts and records
 
   __device__ int following(int block) const { return block + 1 == view_.num_blocks ? 0 : block + 1; }
 
-  /// Draws the random numbers of the acceptance of block `accept`, `step` steps being done, and of the
-  /// proposal of block `propose` after it; by the keeper.
+  /// Draws the random numbers of the acceptance of block `accept`, after `step` steps, and of the following
+  /// proposal of block `propose`; called by the keeper.
   __device__ void draw(int accept, int propose, i64 step, int parity) const {
     if (accept != kNoBlock) this->draw_acceptance(0, accept, step, parity);
     if (propose != kNoBlock)
       this->draw_innovation(propose, accept == view_.num_blocks - 1 ? step + 1 : step, parity);
   }
 
-  // ---- by the keeper
+  // ---- functions that the keeper calls
 
-  /// The draw, where the step that has just been done is one to be kept.
+  /// Records the draw if the step that has just been done is kept.
   __device__ void record() const {
     const typename Config::Scalars& s = block_.scalars;
     record_draw(block_.team(), block_.local, block_.chain, s.step, s.plan, this->workspace(block_.current, 0),
                 s.current);
   }
 
-  /// What the acceptance of block `accept` needs but for the likelihood, to the keeper's lane 0.
+  /// Computes everything that the acceptance of block `accept` needs except the likelihood; the keeper's lane
+  /// 0 stores it.
   __device__ void prepare(int accept, int parity) const {
     const Prepared p = prepare_transition<Proposal>(block_.team(), block_.local, block_.chain, accept,
                                                     kNoBlock, this->workspace(block_.candidate, parity));
     if (Block::leads_team()) block_.scalars.prepared = p;
   }
 
-  /// By the keeper's lane 0.
+  /// Decides on block `accept`; called by the keeper's lane 0.
   __device__ void decide_on(int accept, bool evaluated, double log_likelihood, int changed) const {
     typename Config::Scalars& s = block_.scalars;
     if (evaluated) s.log_likelihood = log_likelihood;
@@ -98,10 +103,11 @@ class ResidentChain : ResidentProposal<Config> {
       if (evaluated) s.kept = s.kept.after(changed, s.decision.accepted);
   }
 
-  /// What was decided on block `accept`, and the candidate that comes next; by the keeper's lane 0.
+  /// Carries out the decision on block `accept`, and go_on_with() stores the next candidate; called by the
+  /// keeper's lane 0.
   __device__ void carry_out(int accept) const {
     block_.point_at_sets();
-    // Both points are the current one, so that nothing is copied.
+    // The workspace has the current point in both places, so that settle() copies nothing.
     if (accept != kNoBlock)
       settle<Proposal>(block_.team(), block_.local, block_.chain, accept, block_.scalars.decision,
                        block_.scalars.prepared, this->workspace(block_.current, 0));
@@ -112,11 +118,11 @@ class ResidentChain : ResidentProposal<Config> {
     block_.scalars.log_jacobian = next.log_jacobian;
   }
 
-  // ---- a transition: the likelihood of block `accept`, its acceptance, the candidate of block `propose`
+  // ---- a transition: likelihood and acceptance of block `accept`, then the candidate of block `propose`
 
-  /// Before the first block (`accept` kNoBlock) the current point stands for a rejected candidate.
-  /// `after`: the block after `propose`; `step` steps are done before the acceptance; `done`: the transition
-  /// before was a step's last.
+  /// Before the first block (`accept` is kNoBlock) the current point takes the place of a rejected candidate.
+  /// `after`: the block after `propose`; `step`: number of steps done before the acceptance; `done`: whether
+  /// the preceding transition was the last one of a step.
   __device__ void transition(int accept, int propose, int after, i64 step, bool done, int parity) {
     typename Config::Scalars& scalars = block_.scalars;
     const Influence influence = accept == kNoBlock ? Influence::nothing : view_.blocks[accept].influence;
@@ -131,7 +137,7 @@ class ResidentChain : ResidentProposal<Config> {
       if (Block::leads_team()) scalars.next[parity][outcome] = next;
     }
     if (keeps) {
-      block_.team().sync();  // lane 0 has carried out what was decided before
+      block_.team().sync();  // lane 0 has carried out the preceding decision
       if (done) record();
       if constexpr (!Config::ahead)
         draw(accept, propose, step, 0);
@@ -139,7 +145,7 @@ class ResidentChain : ResidentProposal<Config> {
         draw(propose, after, is_last ? step + 1 : step, 1 - parity);
       if (accept != kNoBlock) prepare(accept, Config::ahead ? parity : 0);
     }
-    if constexpr (!Config::ahead) block_.sync();  // the candidate is there
+    if constexpr (!Config::ahead) block_.sync();  // the candidate is complete
     const int half = Config::apart ? static_cast<int>(exchange_ & 1) : parity;
     if (evaluated && block_.warp >= Config::first_evaluator) evaluation_.evaluate(changed, half);
     if (!Config::apart) {
@@ -168,8 +174,8 @@ class ResidentChain : ResidentProposal<Config> {
     }
   }
 
-  /// Waits for the sums of this team in all blocks. They have two places in turn, as no team sends those of
-  /// one exchange before all have read those of the exchange before the last.
+  /// Waits for the sums of this team in all blocks. Two places are used alternately, because no team sends
+  /// the sums of one exchange before all have read those of the exchange before the last.
   __device__ void exchange() {
     __syncwarp();
     if (block_.lane < static_cast<int>(block_.size))
@@ -183,8 +189,9 @@ class ResidentChain : ResidentProposal<Config> {
   u32 exchange_ = 0;
 };
 
-/// Grid: num_chains clusters, of teams as many as have kChainTeams each; where they are wide num_chains x
-/// num_blocks, all of them at once. Dynamic shared memory: ResidentPlaces::bytes.
+/// Grid: num_chains clusters; for the form `teams` one cluster per kChainTeams chains; for the form `wide`
+/// num_chains x num_blocks blocks, all of which must run at once. Dynamic shared memory:
+/// ResidentPlaces::bytes.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::form == ResidentForm::in_turn ? 2 : 1)
     resident_kernel(const __grid_constant__ StepView view, const __grid_constant__ ResidentWork work) {
@@ -206,7 +213,7 @@ __global__ void __launch_bounds__(Config::threads, Config::form == ResidentForm:
     block.load();
     sync_cluster();
     if (block.has_chain()) ResidentChain<Config>(block, own).run();
-    sync_cluster();  // until then others may write to this block's memory
+    sync_cluster();  // until then other blocks may write to this block's memory
   } else {
     block.load();
     __syncthreads();

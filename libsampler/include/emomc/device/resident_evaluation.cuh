@@ -16,7 +16,7 @@ class ResidentEvaluation {
  public:
   __device__ explicit ResidentEvaluation(const Block& block) : block_(block) {}
 
-  /// Sums the block's own rows at the candidate and sends the sums; the evaluating warps call it. `changed`
+  /// Sums the block's own rows at the candidate and sends the sums; called by the evaluating warps. `changed`
   /// is the only component that differs from the current point's, or kAllComponents; only caches need it.
   __device__ void evaluate(int changed, int parity) const {
 #pragma unroll 1
@@ -24,9 +24,9 @@ class ResidentEvaluation {
       evaluate_node(own, changed, parity);
   }
 
-  /// The same by warps that arrive one after the other. The calling warp begins with node `own`, or where
-  /// `own` is negative with the first node that no warp has taken, and goes on with nodes that no warp has
-  /// taken. `next`, in shared memory, is the first of these.
+  /// Sums the block's own rows like evaluate(), by warps that arrive one after the other. The calling warp
+  /// begins with node `own`, or, if `own` is negative, with the first node that no warp has taken, and
+  /// continues with further nodes that no warp has taken. `next`, in shared memory, is the first of these.
   __device__ void evaluate_as_they_come(int own, int* next, int parity) const {
 #pragma unroll 1
     while (true) {
@@ -40,7 +40,7 @@ class ResidentEvaluation {
     }
   }
 
-  /// Returns the log likelihood of a line's candidate to the calling warp, after all blocks have sent their
+  /// Returns the log likelihood of a line's candidate to the calling warp; all blocks must have sent their
   /// sums.
   __device__ double total_of_line(int line, int parity, double common) const {
     const ResidentWork& work = block_.work;
@@ -58,7 +58,8 @@ class ResidentEvaluation {
     return Config::likelihood().log_likelihood(block_.scalars.total_of_rows, common, sum);
   }
 
-  /// All threads call it after all blocks have sent their sums; warp `receiver` gets the log likelihood.
+  /// Returns the log likelihood to warp `receiver`. All threads call this after all blocks have sent their
+  /// sums.
   __device__ double total(int parity, int receiver) const {
     const ResidentWork& work = block_.work;
     const double* sums = sums_of(0, parity);
@@ -119,7 +120,7 @@ class ResidentEvaluation {
             Config::node_rows};
   }
 
-  /// The kept numbers of the thread's first row of a node.
+  /// Returns the kept numbers of the thread's first row in a node.
   __device__ Real* kept(int own) const {
     Real* first = static_cast<Real*>(Config::apart ? block_.work.kept : block_.places.kept);
     i64 node = own;

@@ -1,4 +1,4 @@
-// What host and device agree on about resident_chain.cuh: arguments and places in shared memory.
+// The interface between host and device for resident_chain.cuh: arguments and the layout of shared memory.
 #ifndef EMOMC_DEVICE_RESIDENT_LAYOUT_HPP
 #define EMOMC_DEVICE_RESIDENT_LAYOUT_HPP
 
@@ -9,11 +9,13 @@ namespace emomc::device {
 
 enum class ResidentForm : int {
   ahead,    ///< two teams propose for both outcomes while other warps evaluate
-  in_turn,  ///< one team proposes, then all warps evaluate
-  teams,    ///< in_turn by each team of the block, for chains of their own on the same rows
-  lines,    ///< in_turn, several of the chain's next candidates at once, each by some of the cluster's blocks
-  wide,     ///< the same, each by all of as many blocks as there is room for, on rows of which some are not
-            ///< in shared memory
+  in_turn,  ///< one team proposes, then all warps evaluate, in turn
+  teams,    ///< like in_turn, but each team of a block has a chain of its own; all these chains read the same
+            ///< rows
+  lines,    ///< like in_turn, but several of a chain's next candidates at once, each by some of the cluster's
+            ///< blocks
+  wide,     ///< like lines, but each candidate by all of as many blocks as fit on the GPU, on rows of which
+            ///< some are not in shared memory
 };
 
 /// The largest number of candidates of a chain that are evaluated at once.
@@ -36,10 +38,10 @@ inline constexpr int kMostResidentPlaces = 4;
 EMOMC_HD constexpr bool reads_device_memory(ResidentForm form) {
   return form == ResidentForm::wide || form == ResidentForm::teams;
 }
-/// Number of warps that evaluate where several candidates are evaluated at once; the proposing teams are some
-/// of these warps. The wide form has fewer warps, each with more registers.
+/// Number of warps that evaluate if several candidates are evaluated at once; the proposing teams consist of
+/// some of these warps. The wide form has fewer warps, each with more registers.
 inline constexpr int kLinesWarps = 16, kWideWarps = 12;
-/// The largest number of chains of a block in the form of teams, and the number of warps of each chain.
+/// The largest number of chains of a block in the form `teams`, and the number of warps of each chain.
 inline constexpr int kChainTeams = 4, kTeamWarps = kTeamLanes / 32;
 
 /// Neighbouring rows whose sum is a node of the tree over rows.
@@ -48,54 +50,56 @@ struct RowNode {
   int num_rows;  ///< number of rows that exist; the others are padding
 };
 
-/// Number of 64-bit words in which a block tells others a number (told_numbers.cuh).
+/// Number of 64-bit words by which a block sends a number to others (told_numbers.cuh).
 inline constexpr int kToldWords = 2;
 
-/// All pointers are device memory.
+/// Arguments of the kernel. All pointers are to device memory.
 struct ResidentWork {
   const void* rows;          ///< TiledData::values
-  const RowNode* nodes;      ///< of all lists
+  const RowNode* nodes;      ///< nodes of all lists
   const int* list_of_chain;  ///< [num_chains]; chains that read the same rows share a list
   const int* first_node;     ///< [num_lists + 1]
   const int* first_segment;  ///< [num_lists + 1] into `segment_first`
-  const int* segment_first;  ///< for each segment of each list its first node in the list, one more at each
-                             ///< list's end
+  const int* segment_first;  ///< first node of each segment within its list, for all lists; one more entry at
+                             ///< each list's end
   const double* num_rows;    ///< [num_lists]
-  int max_nodes;             ///< of a list
-  int max_segments;          ///< of a list
+  int max_nodes;             ///< largest number of nodes of a list
+  int max_segments;          ///< largest number of segments of a list
   int nodes_per_block;
   i64 num_steps;
-  int resident_nodes;  ///< of a block, from its first on: in shared memory, where others may not be
-  void* kept;  ///< of teams with caches: [num_chains][blocks of a cluster][nodes_per_block], number of a row,
-               ///< row in the node
-  // Where a chain is wide.
-  int num_blocks;  ///< of a chain
-  int log2_piece;  ///< of the number of nodes whose sum a block tells the others; segments are whole pieces
-  u64* told;       ///< [num_chains][2][num_lines][num_pieces][kToldWords], 0 before a launch
+  int resident_nodes;  ///< number of a block's nodes, from its first on, that are in shared memory, for forms
+                       ///< that read device memory
+  void* kept;  ///< caches of the form `teams`: [num_chains][blocks of a cluster][nodes_per_block], number of
+               ///< a row, row in the node
+  // The next three members are for the form `wide`.
+  int num_blocks;  ///< number of blocks per chain
+  int log2_piece;  ///< log2 of the number of nodes in a piece, whose sum a block sends to the others;
+                   ///< segments are whole pieces
+  u64* told;       ///< [num_chains][2][num_lines][num_pieces][kToldWords], must be 0 before a launch
 };
 
 /// The largest number of pieces of a list.
 EMOMC_INLINE int num_pieces(const ResidentWork& work) { return work.max_nodes >> work.log2_piece; }
-/// Number of sums that the wide form keeps for each line: one for every 32 pieces, or one for every piece
-/// where segments end among the pieces.
+/// Number of sums that the wide form stores for each line: one for every 32 pieces, or one for every piece if
+/// segments end among the pieces.
 EMOMC_INLINE int num_wide_sums(const ResidentWork& work) {
   return work.max_segments <= 1 ? (num_pieces(work) + 31) / 32 : num_pieces(work);
 }
 
-/// Sizes of a kernel, beside those of the likelihood.
+/// Sizes of a kernel, in addition to those of the likelihood.
 struct ResidentSizes {
   int real_bytes;
   ResidentForm form;
-  int num_lines;      ///< candidates at once; the sums of each are apart
-  int rows_per_lane;  ///< a node of the tree over rows is 32 of them
+  int num_lines;      ///< number of candidates at once; the sums of each are stored separately
+  int rows_per_lane;  ///< a node of the tree over rows has 32 times this number of rows
   bool caches;
-  bool neighbours;  ///< a candidate's terms are kept for the candidates that follow it
+  bool neighbours;  ///< whether a candidate's terms are stored for the candidates that follow it
 };
 
-/// Places in dynamic shared memory: first those of each of the block's chains, then those that the chains
-/// share.
+/// The layout of dynamic shared memory: first the data of each of the block's chains, then the data that the
+/// chains share.
 struct ResidentPlaces {
-  unsigned char* memory;  ///< the chain's
+  unsigned char* memory;  ///< the chain's memory
   double* adapted;
   Element* elements;
   SimplexBlock* simplices;
@@ -103,14 +107,14 @@ struct ResidentPlaces {
   ConditionalElement* conditionals;
   u64 *num_accepted, *num_proposed;
   RowNode* nodes;
-  double* sums;          ///< [2][num_lines][max_nodes]; where it is wide [num_lines][num_wide_sums]
+  double* sums;          ///< [2][num_lines][max_nodes]; in the wide form [num_lines][num_wide_sums]
   double* segment_sums;  ///< [num_lines][max_segments]
-  double* node_sums;     ///< where it is wide: [num_lines][nodes_per_block]
-  void* rows;            ///< node, column, row in the node
-  void* kept;            ///< what component caches keep: node, number of a row, row in the node
+  double* node_sums;     ///< in the wide form: [num_lines][nodes_per_block]
+  void* rows;            ///< by node, column, row in the node
+  void* kept;            ///< numbers of component caches: by node, number of a row, row in the node
   i64 bytes;
 
-  /// The memory of a point with all that belongs to it: set_bytes() bytes, aligned to 16.
+  /// Memory of a point and all its data: set_bytes() bytes, aligned to 16.
   EMOMC_INLINE unsigned char* set(int which) const { return memory + which * set_bytes_; }
   EMOMC_INLINE i64 set_bytes() const { return set_bytes_; }
   EMOMC_INLINE double* u(int set) const { return reinterpret_cast<double*>(memory + set * set_bytes_); }
@@ -122,12 +126,12 @@ struct ResidentPlaces {
     return reinterpret_cast<double*>(memory + num_sets_ * set_bytes_ + team * team_bytes_);
   }
   EMOMC_INLINE double* scratch(int team) const { return innovation(team) + num_innovation_; }
-  /// The sums of each simplex of a candidate that is made in two parts.
+  /// The sums of each simplex of a candidate that is computed in two parts.
   EMOMC_INLINE SimplexSums* simplex_sums(int team) const {
     return reinterpret_cast<SimplexSums*>(scratch(team) + num_scratch_);
   }
 
-  /// What prior and Jacobian of the point are sums of; only a kernel with `neighbours` has these.
+  /// The terms whose sums are prior and Jacobian of the point; only in a kernel with `neighbours`.
   EMOMC_INLINE PointTerms& terms(int set) const {
     return *reinterpret_cast<PointTerms*>(memory + set * set_bytes_ + terms_at_);
   }
@@ -171,7 +175,7 @@ struct ResidentPlaces {
   EMOMC_INLINE static i64 rounded(i64 n) { return (n + 15) / 16 * 16; }
 
  private:
-  /// Returns its bytes.
+  /// Sets the pointers of the chain's data and returns their size in bytes.
   EMOMC_INLINE i64 place_chain(const StepView& v, const ResidentWork& work, const ResidentSizes& sizes) {
     i64 at = num_sets_ * set_bytes_ + num_resident_places(sizes.form, sizes.num_lines) * team_bytes_;
     const auto take = [&](auto*& pointer, i64 count) {

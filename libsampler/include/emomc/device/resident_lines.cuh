@@ -1,5 +1,6 @@
-// The turns of resident_turns.cuh in a cluster of blocks: it is cut into lines, each of which has the chain's
-// rows among its blocks and proposes and evaluates one candidate; the winner's point is fetched from there.
+// The turns of resident_turns.cuh in a cluster of blocks. The cluster is divided into lines; the blocks of a
+// line share the chain's rows, and propose and evaluate one candidate. The point of the accepted candidate is
+// fetched from its line.
 #ifndef EMOMC_DEVICE_RESIDENT_LINES_CUH
 #define EMOMC_DEVICE_RESIDENT_LINES_CUH
 
@@ -29,14 +30,14 @@ class ResidentLineChain : ResidentTurns<Config> {
     if constexpr (Config::neighbours)
       if (block_.in_team(kProposer)) this->prepare_current();
     const i64 end = block_.work.num_steps * view_.num_blocks;
-    Place first{0, block_.scalars.step, 0};  // of this turn
+    Place first{0, block_.scalars.step, 0};  // first place of this turn
     Place own = ahead_of(first, block_.line);
     if (block_.in_team(kDrawer) && own.number < end) draw(own, 0);
-    sync_cluster();  // all blocks are there, to be written to
+    sync_cluster();  // all blocks have started, so that their memory can be written
 
     Turn turn{};
-    int numbers = 0;     // where the random numbers of `own` are
-    bool drawn = false;  // those of the place after it
+    int numbers = 0;     // place of the random numbers of `own`
+    bool drawn = false;  // whether the numbers of the place after `own` have been drawn
 #pragma unroll 1
     for (int parity = 0; first.number < end; parity ^= 1) {
       const bool takes_part = own.number < end;
@@ -83,25 +84,26 @@ class ResidentLineChain : ResidentTurns<Config> {
       }
     }
     if (block_.in_team(kKeeper)) settle(turn);
-    sync_cluster();  // the others may still be reading from here
+    sync_cluster();  // other blocks may still be reading this block's memory
     block_.store_back();
   }
 
  private:
-  // Teams. While one proposes, the others draw the next candidate's random numbers, count and record what was
-  // decided, and work out the candidate's prior; each evaluates as soon as it is done and the candidate
-  // there.
+  // The teams of a block. While one team proposes, the others draw the next candidate's random numbers, count
+  // and record decisions, and compute the candidate's prior. Each team evaluates as soon as it has finished
+  // and the candidate is complete.
   static constexpr int kProposer = 0, kDrawer = 1, kFinisher = 2, kKeeper = 3;
   static_assert(Config::threads == 4 * kTeamLanes);
-  // Nodes of the teams that are done first, a warp one.
+  // Number of nodes that are reserved for the teams that finish first, one per warp.
   static constexpr int kEarlyNodes = 2 * kTeamWarps;
   __device__ int early_node() const {
     const int in_team = block_.warp % kTeamWarps;
     return block_.in_team(kDrawer) ? in_team : block_.in_team(kKeeper) ? kTeamWarps + in_team : -1;
   }
 
-  // Barriers of the proposer, which waits for nobody, with one other team each.
-  static constexpr int kPointIsThere = 5, kCandidateIsThere = 5;  // the latter and a team's number
+  // Barriers of the proposer, which does not wait, with one other team each.
+  static constexpr int kPointIsThere = 5, kCandidateIsThere = 5;  // the number of the other team is added to
+                                                                  // the latter
   static constexpr int kTwoTeams = 2 * kTeamLanes;
   __device__ void wait_for_candidate() const {
     if (block_.in_team(kProposer)) {
@@ -118,13 +120,13 @@ class ResidentLineChain : ResidentTurns<Config> {
     }
   }
 
-  /// The line's candidate as far as its likelihood needs it, by the proposer.
+  /// Computes the part of the line's candidate that its likelihood needs; called by the proposer.
   __device__ ResidentCandidate begin(int block, int numbers) const {
     return this->begin_candidate(block_.current, block_.candidate, block, numbers,
                                  [] { arrive_for_some<kPointIsThere, kTwoTeams>(); });
   }
 
-  /// All blocks of the cluster are told of the line's candidate, by the calling team.
+  /// Sends numbers of the line's candidate to all blocks of the cluster; called by a team.
   template <class F>
   __device__ void tell(int parity, const F& numbers) const {
     block_.team().sync();
@@ -133,7 +135,7 @@ class ResidentLineChain : ResidentTurns<Config> {
     numbers(lines_.of[parity][block_.line],
             [&](double& place, double x) { store_in_block(&place, static_cast<u32>(rank), x); });
   }
-  /// By the finisher.
+  /// Computes and sends the candidate's log densities; called by the finisher.
   __device__ void finish_densities(int block, int parity) const {
     sync_some<kPointIsThere, kTwoTeams>();
     const PointDensities densities =
@@ -143,7 +145,7 @@ class ResidentLineChain : ResidentTurns<Config> {
       to(line.log_jacobian, densities.log_jacobian);
     });
   }
-  /// By the proposer, the rest of it.
+  /// Computes and sends the rest of the candidate; called by the proposer.
   __device__ void finish(int block, const ResidentCandidate& begun, int numbers, int parity) const {
     const int candidate = block_.candidate;
     if constexpr (Base::kInParts) this->finish_common(block_.current, candidate, block);
@@ -158,8 +160,8 @@ class ResidentLineChain : ResidentTurns<Config> {
     });
   }
 
-  /// The candidate of `line`, accepted, becomes the current point; by all threads. The set of the point
-  /// before stays as it is for one turn.
+  /// Makes the accepted candidate of `line` the current point; called by all threads. The set of the
+  /// preceding point stays unchanged for one turn.
   __device__ void take_over(int line, int parity) {
     const int set = block_.candidate;
     if (line != block_.line) {
@@ -172,7 +174,8 @@ class ResidentLineChain : ResidentTurns<Config> {
       if (threadIdx.x == 0) block_.scalars.common[set] = lines_.of[parity][line].common;
       __syncthreads();
     }
-    // Where proposals write to the current point (ProposalView::kept): not while others still fetch it.
+    // Proposals that write to the current point (ProposalView::kept) must not do so while other blocks still
+    // fetch it.
     if constexpr (has_fit_moves<Proposal>) sync_cluster();
     block_.candidate = block_.free[0];
     block_.free[0] = block_.current;

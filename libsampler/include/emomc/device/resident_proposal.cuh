@@ -1,4 +1,4 @@
-// Candidates in resident_chain.cuh: drawn and proposed by a team of a block, into one of the block's sets.
+// Computation of candidates in resident_chain.cuh, by a team of a block, into one of the block's sets.
 #ifndef EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
 #define EMOMC_DEVICE_RESIDENT_PROPOSAL_CUH
 
@@ -29,8 +29,9 @@ class ResidentProposal {
             nullptr};
   }
 
-  /// The random number of the acceptance of block `block`, `step` steps being done, by the team's member
-  /// `by`, and those of its proposal, by the team; to their place `parity`.
+  /// draw_acceptance: the team's member `by` draws the random number of the acceptance of block `block`,
+  /// after `step` steps. draw_innovation: the team draws the numbers of the proposal. Both write to place
+  /// `parity`.
   __device__ void draw_acceptance(int by, int block, i64 step, int parity) const {
     if (static_cast<int>(threadIdx.x) % kTeamLanes == by)
       block_.scalars.log_uniform[parity] = draw_log_uniform(view_, view_.chain_id[block_.chain], step, block);
@@ -46,7 +47,7 @@ class ResidentProposal {
                                   innovation + view_.num_innovation - kExtraInnovation});
   }
 
-  /// Where the step's functions find the points of the sets and the numbers drawn.
+  /// Returns the places of the sets' points and of the drawn numbers, as the functions of a step use them.
   __device__ Workspace workspace(int u, int parity) const {
     const ResidentPlaces& places = block_.places;
     Workspace w{};
@@ -69,14 +70,14 @@ class ResidentProposal {
     if (t.rank() == 0) block_.scalars.common[set] = common;
   }
 
-  /// The terms in the team's scratch, where none are kept of points.
+  /// Returns the prepared point of a set; the terms are in the team's scratch if points do not store them.
   __device__ PreparedPoint<Real> prepared(int set) const {
     return {
         static_cast<Real*>(block_.places.coefficients(set)),
         Config::neighbours ? block_.places.likelihood_terms(set) : block_.places.scratch(block_.team_index()),
         block_.scalars.common[set]};
   }
-  /// Coefficients of set `to`, whose point differs from that of `from` as `block` says.
+  /// Computes the coefficients of set `to`, whose point differs from that of `from` in `block`.
   __device__ void prepare_near(const Team& t, int from, int to, const ProposalBlock& block) const {
     const double common =
         Config::likelihood().prepare_near(t, block_.places.theta(to), change_of(block), prepared(from),
@@ -84,13 +85,13 @@ class ResidentProposal {
     if (t.rank() == 0) block_.scalars.common[to] = common;
   }
 
-  /// Coefficients and terms of the point that the kernel begins with; by the first team.
+  /// Computes coefficients and terms of the point with which the kernel begins; called by the first team.
   __device__ void prepare_current() const {
     const Team t = block_.team();
     if constexpr (!Config::neighbours) return prepare_set(t, block_.current);
     const ResidentPlaces& places = block_.places;
     const int set = block_.current;
-    // All elements are new; the point is there, its terms are not.
+    // All elements count as changed: the point is known, but its terms are not.
     const Neighbour nothing{places.u(set), places.theta(set), &places.terms(set), 0, view_.table.dim};
     constrain_neighbour(t, block_.local.table, places.u(set), places.theta(set), nothing, places.terms(set));
     t.sync();
@@ -99,9 +100,9 @@ class ResidentProposal {
     prepare_near(t, set, set, all);
   }
 
-  /// The candidate of block `propose` that follows the point in set `from`, to set `to`, with its
-  /// coefficients; by the calling thread's team, whose lane 0 writes scalars.common[to]. `parity`: where its
-  /// innovation is.
+  /// Computes the candidate of block `propose` from the point in set `from`, and writes it and its
+  /// coefficients to set `to`; called by a team, whose lane 0 writes scalars.common[to]. `parity`: place of
+  /// the innovation.
   __device__ ResidentCandidate propose_into(int from, int to, int propose, int parity) const {
     const Team t = block_.team();
     const ResidentPlaces& places = block_.places;
@@ -124,13 +125,14 @@ class ResidentProposal {
     return {next.log_q, next.log_prior, next.log_jacobian};
   }
 
-  // ---- the same in two parts, of which the second may run beside the likelihood
+  // ---- the same computation in two parts, of which the second may overlap with the likelihood
 
-  /// Whether there are two; otherwise the first one is all.
+  /// Whether there are two parts; otherwise the first part does everything.
   static constexpr bool kInParts = kPlainTable;
 
-  /// The candidate's coefficients, which others may read after a sync, and log q; where it is not in parts
-  /// all. `point_is_there()` is called when its point is there for all of the team.
+  /// The first part: computes the candidate's coefficients, which other teams may read after a sync, and log
+  /// q; without parts, everything. `point_is_there()` is called when the candidate's point is visible to the
+  /// whole team.
   template <class F>
   __device__ ResidentCandidate begin_candidate(int from, int to, int propose, int parity,
                                                const F& point_is_there) const {
@@ -149,8 +151,9 @@ class ResidentProposal {
                                                    prepared(to), places.scratch(block_.team_index()));
     return {log_q, 0, 0};
   }
-  /// The second part: densities, by any team once the candidate's point is there (`simplices`: the number of
-  /// the team that began it), and scalars.common[to], by the team that began it, after a sync.
+  /// The second part. finish_densities computes the densities, by any team after the candidate's point is
+  /// visible (`simplices`: number of the team that began the candidate). finish_common computes
+  /// scalars.common[to], by the team that began the candidate, after a sync.
   __device__ PointDensities finish_densities(int from, int to, int propose, int simplices) const {
     const ResidentPlaces& places = block_.places;
     return densities_of_values(block_.team(), block_.local.table, places.u(to), places.theta(to),

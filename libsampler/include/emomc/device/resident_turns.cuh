@@ -1,12 +1,13 @@
-// Prefetching in resident_chain.cuh: several candidates of one chain at once (Brockwell 2006; Angelino et al.
-// 2014, "Accelerating MCMC via parallel predictive prefetching", of which this is the path of rejections).
+// Prefetching in resident_chain.cuh: evaluates several candidates of one chain at once (Brockwell 2006;
+// Angelino et al. 2014, "Accelerating MCMC via parallel predictive prefetching", of which this is the path of
+// rejections).
 //
 // A place is a block of a step. The candidate of the place n places ahead is proposed from the current point,
-// as it will be if all candidates before it are rejected, since its random numbers are counted by step and
-// block. Line l works on the places that are l modulo the number of lines. Once all likelihoods are there,
-// every block of threads decides on each candidate as if those before were rejected, and takes over the first
-// one that is accepted. What comes after it is thrown away; its random numbers are kept for the next turn. So
-// the chain is that of one step after the other, bit for bit.
+// as if all candidates before it are rejected; this is possible because random numbers are counted by step
+// and block. Line l works on the places that are l modulo the number of lines. After all likelihoods have
+// been computed, every block of threads decides on each candidate as if those before were rejected, and takes
+// over the first one that is accepted. The candidates after it are discarded; their random numbers are kept
+// for the next turn. The chain thus equals that of consecutive steps, bit for bit.
 #ifndef EMOMC_DEVICE_RESIDENT_TURNS_CUH
 #define EMOMC_DEVICE_RESIDENT_TURNS_CUH
 
@@ -14,7 +15,7 @@
 
 namespace emomc::device {
 
-/// What is common to the ways of evaluating the lines.
+/// The common part of the ways to evaluate the lines.
 template <class Config>
 class ResidentTurns : protected ResidentProposal<Config> {
  protected:
@@ -27,15 +28,15 @@ class ResidentTurns : protected ResidentProposal<Config> {
   __device__ ResidentTurns(Block& block, ResidentLines& lines) : Base(block), lines_(lines) {}
 
   struct Place {
-    i64 number;  ///< from the kernel's first block on
-    i64 step;    ///< steps done before
+    i64 number;  ///< counted from the kernel's first block
+    i64 step;    ///< number of steps done before
     int block;
   };
-  /// What was decided: `count` blocks from `block` on, the last one accepted or none.
+  /// Result of a turn: `count` blocks from `block` on have been decided; the last one or none is accepted.
   struct Turn {
     int block, count;
     bool accepted;
-    int set_before;  ///< of the current point
+    int set_before;  ///< set of the current point before the turn
   };
 
   __device__ Place ahead_of(Place place, int count) const {
@@ -54,15 +55,16 @@ class ResidentTurns : protected ResidentProposal<Config> {
     return view_.blocks[block].influence != Influence::nothing;
   }
 
-  /// By a team: its last warp draws the number of the acceptance while the first ones draw those of the
-  /// proposal.
+  /// Draws the random numbers of a place; called by a team. The team's last warp draws the number of the
+  /// acceptance while the first warps draw those of the proposal.
   __device__ void draw(const Place& place, int numbers) const {
     this->draw_acceptance(kTeamLanes - 32, place.block, place.step, numbers);
     this->draw_innovation(place.block, place.step, numbers);
   }
 
-  /// Whether the candidate `ahead` places after the first is accepted, if those before it are not; by a warp,
-  /// to which `log_likelihood_of(line, common)` gives that of one that is evaluated.
+  /// Decides whether the candidate `ahead` places after the first is accepted, provided that those before it
+  /// are not; called by a warp. `log_likelihood_of(line, common)` returns the log likelihood of a line's
+  /// candidate to the warp and is called only if `is_evaluated`.
   template <class F>
   __device__ void decide(const Place& first, int ahead, int parity, bool is_evaluated,
                          const F& log_likelihood_of) const {
@@ -79,13 +81,13 @@ class ResidentTurns : protected ResidentProposal<Config> {
     p.log_uniform = line.log_uniform;
     p.takes_part = true;
     p.log_ratio = log_ratio_of<Proposal>(view_.blocks[block], p.candidate, p.current, line.log_q);
-    // Last, as it is what is waited for.
+    // The likelihood comes last because the warp has to wait for it.
     const double log_likelihood = is_evaluated ? log_likelihood_of(number, line.common) : 0.0;
     if (block_.lane == 0)
       lines_.decisions[ahead] = device::decide<Proposal>(block_.local, block_.chain, p, log_likelihood);
   }
 
-  /// Counts and records what was decided in a turn; by one team.
+  /// Counts and records the decisions of a turn; called by one team.
   __device__ void settle(const Turn& turn) const {
     if (turn.count == 0) return;
     typename Config::Scalars& s = block_.scalars;

@@ -1,6 +1,6 @@
-// The turns of resident_turns.cuh on more rows than a cluster holds: the chain has as many blocks as there is
-// room for. Each proposes all of the turn's candidates, a team one, and evaluates them on its own rows, as
-// many of which as find room are in shared memory; the sums go through device memory.
+// The turns of resident_turns.cuh on more rows than a cluster can hold: the chain has as many blocks as fit
+// on the GPU. Each block proposes all candidates of the turn, one per team, and evaluates them on its own
+// rows. As many rows as possible are in shared memory; the sums are exchanged through device memory.
 #ifndef EMOMC_DEVICE_RESIDENT_WIDE_CUH
 #define EMOMC_DEVICE_RESIDENT_WIDE_CUH
 
@@ -15,7 +15,7 @@ class ResidentWideChain : ResidentTurns<Config> {
   using Base::ahead_of, Base::line_of, Base::is_evaluated, Base::draw, Base::settle;
   using Base::block_, Base::view_, Base::lines_, Base::kLines;
   using typename Base::Block, typename Base::Place, typename Base::Proposal, typename Base::Turn;
-  // Such proposals write to the current point (ProposalView::kept): only one team may.
+  // Proposals with moves by a fit write to the current point (ProposalView::kept); only one team may do so.
   static_assert(!has_fit_moves<Proposal> || kLines == 1);
 
  public:
@@ -33,13 +33,13 @@ class ResidentWideChain : ResidentTurns<Config> {
     if constexpr (Config::neighbours)
       if (block_.in_team(0)) this->prepare_current();
     const i64 end = block_.work.num_steps * view_.num_blocks;
-    Place first{0, block_.scalars.step, 0};  // of this turn
-    i64 drawn = 0;                           // places
+    Place first{0, block_.scalars.step, 0};  // first place of this turn
+    i64 drawn = 0;                           // number of places whose random numbers have been drawn
     draw_up_to(2 * kLines, first, drawn, end);
     __syncthreads();
 
     Turn turn{};
-    u32 exchange = 0;  // turns without a likelihood tell nothing and wait for nobody
+    u32 exchange = 0;  // counts exchanges; turns without a likelihood send nothing and do not wait
 #pragma unroll 1
     while (first.number < end) {
       const int most = end - first.number < kLines ? static_cast<int>(end - first.number) : kLines;
@@ -52,7 +52,7 @@ class ResidentWideChain : ResidentTurns<Config> {
       __syncthreads();
       const unsigned evaluated = evaluated_lines(first, most);
       if (evaluated != 0) evaluation_.evaluate(evaluated, ++exchange, sets_);
-      // While the others' sums are on their way.
+      // The next calls overlap with the transfer of the other blocks' sums.
       if (is_proposed) finish(own);
       draw_up_to(first.number + 2 * kLines, first, drawn, end);
       if (evaluated != 0) {
@@ -83,11 +83,11 @@ class ResidentWideChain : ResidentTurns<Config> {
  private:
   static constexpr int kTeams = Config::threads / kTeamLanes, kKeeper = kTeams - 1;
 
-  // Of the numbers that a turn draws, those that are drawn beside the proposals, which take shorter where
-  // they are of a block; then those who draw the rest are not the only ones to collect sums.
+  // Number of places whose random numbers are drawn at the same time as the proposals, which take less time
+  // with `neighbours`; the teams that draw the rest are then not the only ones that collect sums.
   static constexpr int kDrawnFirst = Config::neighbours ? 1 : 2;
 
-  // Teams beside those that propose, a line each; they draw the random numbers meanwhile.
+  // Number of teams in addition to those that propose, one per line; they draw the random numbers meanwhile.
   static constexpr int kAside = kTeams - kLines;
   static_assert(kAside > 0);
 
@@ -95,11 +95,12 @@ class ResidentWideChain : ResidentTurns<Config> {
   __device__ bool proposes() const { return block_.team_index() < kLines; }
   __device__ bool draws(int line) const { return block_.team_index() == kLines + line % kAside; }
 
-  /// Where the random numbers of a place are.
+  /// Returns the place in memory of a place's random numbers.
   __device__ static int numbers_of(const Place& place) {
     return static_cast<int>(place.number) & (2 * kLines - 1);
   }
-  /// Those of the places from `drawn` to `to`, of the turn that begins at `first` and the next one.
+  /// Draws the random numbers of the places from `drawn` to `to`, of the turn that begins at `first` and of
+  /// the next turn.
   __device__ void draw_up_to(i64 to, const Place& first, i64& drawn, i64 end) const {
     const i64 most = first.number + 2 * kLines;
     const i64 last = to < most ? to : most;
@@ -110,7 +111,7 @@ class ResidentWideChain : ResidentTurns<Config> {
     }
   }
 
-  /// The candidate of a line, by its team: what its likelihood needs.
+  /// Computes the part of a line's candidate that its likelihood needs; called by the line's team.
   __device__ void begin(const Place& place) const {
     const int numbers = numbers_of(place);
     const ResidentCandidate begun =
@@ -120,7 +121,7 @@ class ResidentWideChain : ResidentTurns<Config> {
                                   block_.scalars.common[set_of(own_line())],
                                   block_.scalars.log_uniform[numbers]};
   }
-  /// The rest.
+  /// Computes the rest of the candidate.
   __device__ void finish(const Place& place) const {
     if constexpr (Base::kInParts) {
       ResidentLine& line = lines_.of[0][own_line()];
@@ -134,7 +135,7 @@ class ResidentWideChain : ResidentTurns<Config> {
     }
   }
 
-  /// A bit for each line whose candidate needs a likelihood.
+  /// Returns a bit for each line whose candidate needs a likelihood.
   __device__ unsigned evaluated_lines(const Place& first, int most) const {
     if (lines_.all_evaluated && most == kLines) return (1u << kLines) - 1;
     unsigned lines = 0;
@@ -144,9 +145,9 @@ class ResidentWideChain : ResidentTurns<Config> {
     return lines;
   }
 
-  /// The set of a line's candidate.
+  /// Returns the set of a line's candidate.
   __device__ int set_of(int line) const { return static_cast<int>(sets_ >> (kWideSetBits * line) & 15); }
-  /// A line's candidate becomes the current point; the set of the point before stays as it is for one turn.
+  /// Makes a line's candidate the current point; the set of the preceding point stays unchanged for one turn.
   __device__ void take_over(int line) {
     const int set = set_of(line);
     sets_ = (sets_ & ~(15u << (kWideSetBits * line))) | static_cast<unsigned>(before_)
@@ -156,8 +157,8 @@ class ResidentWideChain : ResidentTurns<Config> {
   }
 
   const WideEvaluation<Config> evaluation_;
-  unsigned sets_ = 0x4321;   ///< of the lines' candidates
-  int before_ = kLines + 1;  ///< the set of the current point before this one
+  unsigned sets_ = 0x4321;   ///< sets of the lines' candidates, kWideSetBits bits each
+  int before_ = kLines + 1;  ///< set of the previous current point
 };
 
 }  // namespace emomc::device

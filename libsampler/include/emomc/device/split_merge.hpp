@@ -1,6 +1,7 @@
-// Between the modes of a mixture: two components become one while a third becomes two, which their number
-// survives. The split is Richardson and Green's (1997, "On Bayesian analysis of mixtures with an unknown
-// number of components", section 3.2), which keeps the weight, mean and variance of each column.
+// Moves between the modes of a mixture: two components are merged into one while a third is split into two,
+// so that the number of components stays the same. The split is Richardson and Green's (1997, "On Bayesian
+// analysis of mixtures with an unknown number of components", section 3.2), which preserves the weight, mean
+// and variance of each column.
 #ifndef EMOMC_DEVICE_SPLIT_MERGE_HPP
 #define EMOMC_DEVICE_SPLIT_MERGE_HPP
 
@@ -11,20 +12,20 @@
 
 namespace emomc::device {
 
-/// Component-wise random walks, then one split and merge. The numbers that split a component are those that
-/// merging its parts gives back, so the move undoes itself:
+/// Component-wise random walks, followed by a split and merge. The numbers that split a component are those
+/// that the merging of its parts would return, so that the move is its own inverse:
 ///   share of the first part's weight v1 ~ Beta(2, 2); in each column the means' distance v2, |v2| ~
 ///   Beta(2, 2), of either sign; share of the first part's variance v3 ~ Beta(2, 2);
 ///   w1 = w v1, mu1 = mu - v2 sigma sqrt(w2 / w1), sigma1^2 = v3 (1 - v2^2) sigma^2 w / w1,
 ///   w2 = w (1 - v1), mu2 = mu + v2 sigma sqrt(w1 / w2), sigma2^2 = (1 - v3) (1 - v2^2) sigma^2 w / w2,
 ///   with |d(w1, mu1, sigma1, w2, mu2, sigma2) / d(w, mu, sigma, v)| = w times, for each column,
 ///   sigma^2 / (2 v1 (1 - v1) sqrt(v3 (1 - v3))).
-/// Weights are there by their logarithms, so that two of 1e-400 are merged like any others.
+/// Weights are represented by their logarithms, so that two weights of 1e-400 can be merged like any others.
 struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
   static constexpr const char* name = "split_merge";
   static constexpr BlockPlan block_plan = BlockPlan::by_component_and_jump;
 
-  /// Median of three uniform numbers.
+  /// Returns the median of three uniform numbers.
   EMOMC_INLINE static double beta_two_two(const RandomSource& random, u32 index) {
     const double a = random.uniform(Purpose::choice, index), b = random.uniform(Purpose::choice, index + 1),
                  c = random.uniform(Purpose::choice, index + 2);
@@ -39,7 +40,8 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
       GaussianWalk::innovate(team, random, view, innovation);
       return;
     }
-    // Three choices and v1; v2 and v3 of column r. Each jump of a step has its own numbers.
+    // The numbers are three choices and v1, then v2 and v3 of column r. Each jump of a step has numbers of
+    // its own.
     const u32 base = static_cast<u32>(view.block_index * (6 + 7 * view.mixture.num_columns));
     EMOMC_ROLLED
     for (int i = team.rank(); i < 4; i += team.size())
@@ -69,7 +71,7 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     }
     team.sync();
 
-    // Components i and j become k, k becomes i and j.
+    // Components i and j are merged into k; k is split into i and j.
     const double* extra = view.innovation.extra;
     const int i = choose(extra[0], K);
     int j = choose(extra[1], K - 1), k = choose(extra[2], K - 2);
@@ -126,7 +128,7 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
   }
 
  private:
-  /// By the coordinate that the prior orders them by.
+  /// Sorts the components by the coordinate by which the prior orders them.
   EMOMC_INLINE static void sort_components(const MixtureLayout& mixture, double* theta) {
     const int d = mixture.num_columns;
     const auto swap = [theta](int a, int b) {
@@ -148,8 +150,8 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     }
   }
 
-  /// Free weights, which theta has by their logarithms, means and scales; whether they are inside their
-  /// bounds.
+  /// Computes u of free weights, which theta has as logarithms, means and scales; returns whether they are
+  /// inside their bounds.
   template <class Team>
   EMOMC_HD static bool unconstrain(const Team& team, const ParameterTable& table, const double* theta,
                                    double* u) {

@@ -1,4 +1,5 @@
-// What the Metropolis-Hastings step reads and writes: the state of all chains, and where a team works on one.
+// The data that the Metropolis-Hastings step reads and writes: the state of all chains, and a team's
+// workspace for one chain.
 #ifndef EMOMC_DEVICE_STEP_VIEW_HPP
 #define EMOMC_DEVICE_STEP_VIEW_HPP
 
@@ -6,7 +7,7 @@
 
 namespace emomc::device {
 
-/// The log densities of a point, but for the likelihood's power beta.
+/// The log densities of a point; the likelihood is not raised to the power beta.
 struct LogDensities {
   double likelihood, prior, jacobian;
 };
@@ -22,19 +23,19 @@ struct PointSet {
 EMOMC_INLINE LogDensities densities_of(const PointSet& points, int chain) {
   return {points.log_likelihood[chain], points.log_prior[chain], points.log_jacobian[chain]};
 }
-/// One thread calls it.
+/// Sets the densities of a chain's point; called by one thread.
 EMOMC_INLINE void set_densities(const PointSet& points, int chain, const LogDensities& densities) {
   points.log_likelihood[chain] = densities.likelihood;
   points.log_prior[chain] = densities.prior;
   points.log_jacobian[chain] = densities.jacobian;
 }
 
-/// Which draws of a segment are kept, and where; uploaded before each segment.
+/// The rule for which draws of a segment are kept, and in which slots; uploaded before each segment.
 struct RecordPlan {
   i64 origin;  ///< steps origin + every, origin + 2 every, ... are kept
   i64 every;
-  i64 slot;      ///< of the first one
-  i64 capacity;  ///< slots from `slot` on
+  i64 slot;      ///< slot of the first kept draw
+  i64 capacity;  ///< number of slots from `slot` on
 };
 
 /// Kept draws: slot-major, then chain. `u` or `theta` may be null.
@@ -45,27 +46,29 @@ struct Record {
   double* log_likelihood;  ///< slots x num_chains
 };
 
-/// Everything the step reads and writes, by value to kernels; memory of the engine's device.
+/// Everything that the step reads and writes, passed by value to kernels; memory of the engine's device.
 struct StepView {
-  ParameterTable table;     ///< of group 0; the others' arrays lie behind its own, of equal sizes
-  const double* constants;  ///< [num_tables] log_prior_constant of each
-  int num_tables;           ///< 1: all groups have the same
+  ParameterTable table;     ///< table of group 0; the arrays of the other groups follow group 0's and have
+                            ///< equal sizes
+  const double* constants;  ///< [num_tables] log_prior_constant of each table
+  int num_tables;           ///< 1: all groups have the same table
   PointSet current, candidate;
   int num_chains, ld_u, ld;
-  int point_size;      ///< of u: dim_unconstrained numbers, then what the proposal keeps of a point
+  int point_size;      ///< size of a point in u: dim_unconstrained numbers, then the numbers that the
+                       ///< proposal stores for a point
   double* innovation;  ///< num_chains x ld_innovation
   int ld_innovation, num_innovation;
   double* log_q;  ///< [num_chains]
-  u8* accepted;   ///< [num_chains], of the last block
-  i64* step;      ///< [num_chains] steps done; equal in all chains
+  u8* accepted;   ///< [num_chains] decision on the last block
+  i64* step;      ///< [num_chains] number of steps done; equal in all chains
   const u32* chain_id;
   const double* beta;
   const int* group;
   const int* half;          ///< [num_chains] 0 or 1
   const int* members;       ///< chains of group 0's half 0, its half 1, group 1's half 0, ...
   const int* first_member;  ///< [2 num_groups + 1] into `members`
-  u8* first_accepted;       ///< [num_chains] of the step's first try, where there are stages
-  double* first_density;    ///< [num_chains] log density of its candidate, with Jacobian and beta
+  u8* first_accepted;       ///< [num_chains] decision on the step's first try, if there are stages
+  double* first_density;    ///< [num_chains] log density of the first try's candidate, with Jacobian and beta
   const double* adapted;    ///< num_groups x adapted_layout.size()
   AdaptedLayout adapted_layout;
   const ProposalBlock* blocks;
@@ -80,25 +83,25 @@ struct StepView {
   Record record;
 };
 
-/// Where a team works on one chain: the chain's own rows of StepView, or copies of them in memory that is
-/// nearer; and what it reads there.
+/// Memory in which a team works on one chain: the chain's own rows of StepView, or copies of them in nearer
+/// memory; and the table that the team reads there.
 struct Workspace {
   double* current_u;                    ///< [point_size]
-  double* u;                            ///< of the candidate
+  double* u;                            ///< [point_size] the candidate's u
   double* innovation;                   ///< [num_innovation]
   double* current_theta;                ///< [dim]
-  double* theta;                        ///< of the candidate
-  double* adapted;                      ///< the chain's group's scales and sds
-  ParameterTable table;                 ///< as StepView's, its arrays nearer
-  bool is_filled = false;               ///< table and adapted numbers are there already
-  const double* log_uniform = nullptr;  ///< where given: innovation and this one have been drawn ahead
+  double* theta;                        ///< [dim] the candidate's theta
+  double* adapted;                      ///< scales and sds of the chain's group
+  ParameterTable table;                 ///< StepView's table, with arrays in nearer memory
+  bool is_filled = false;               ///< whether table and adapted numbers have been copied already
+  const double* log_uniform = nullptr;  ///< if not null, this number and the innovation have been drawn ahead
 };
 
 EMOMC_INLINE double* adapted_of(const StepView& v, int chain) {
   return const_cast<double*>(v.adapted) + static_cast<i64>(v.group[chain]) * v.adapted_layout.size();
 }
 
-/// The prior and transforms of a chain: its group's.
+/// Returns the prior and transforms of a chain, which are those of its group.
 EMOMC_INLINE ParameterTable table_of(const StepView& v, int chain) {
   ParameterTable table = v.table;
   if (v.num_tables == 1) return table;
@@ -110,7 +113,7 @@ EMOMC_INLINE ParameterTable table_of(const StepView& v, int chain) {
   return table;
 }
 
-/// The chain's rows themselves.
+/// Returns the chain's own rows as a workspace.
 EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
   const i64 u = static_cast<i64>(chain) * v.ld_u, theta = static_cast<i64>(chain) * v.ld;
   return {v.current.u + u,
@@ -122,7 +125,7 @@ EMOMC_INLINE Workspace rows_of(const StepView& v, int chain) {
           table_of(v, chain)};
 }
 
-/// A workspace of its own in `memory`, aligned to 8 bytes; workspace_bytes() of it.
+/// Returns a workspace in `memory`, which must be aligned to 8 bytes and have workspace_bytes() bytes.
 EMOMC_INLINE Workspace workspace_in(unsigned char* memory, const StepView& v, int chain) {
   const int n = v.point_size, dim = v.table.dim;
   double* numbers = reinterpret_cast<double*>(memory);
@@ -148,7 +151,7 @@ EMOMC_INLINE i64 workspace_bytes(const StepView& v) {
          v.table.num_conditionals * static_cast<i64>(sizeof(ConditionalElement));
 }
 
-/// Each member copies its own elements, which it alone reads until the next sync.
+/// Copies an array. Each member copies its own elements, which no other member may read until the next sync.
 template <class Team>
 EMOMC_INLINE void copy(const Team& team, const double* from, double* to, int n) {
   if (from == to) return;
@@ -160,7 +163,7 @@ struct Copied {
   const double* from;
   double* to;
 };
-/// The same of several arrays, all of which are read before the first is written.
+/// Copies several arrays; an element of all of them is read before the first is written.
 template <int kCount, class Team>
 EMOMC_INLINE void copy_together(const Team& team, int n, const Copied (&arrays)[kCount]) {
   EMOMC_ROLLED

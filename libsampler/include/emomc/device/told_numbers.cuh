@@ -1,5 +1,5 @@
-// Numbers that blocks of one grid tell each other through device memory, each with the number of the exchange
-// it is of, so that who waits for it needs no barrier. All blocks have to run at once.
+// Numbers that the blocks of one grid exchange through device memory. Each number is stored with the number
+// of its exchange, so that the readers need no barrier. All blocks must run at once.
 #ifndef EMOMC_DEVICE_TOLD_NUMBERS_CUH
 #define EMOMC_DEVICE_TOLD_NUMBERS_CUH
 
@@ -7,9 +7,10 @@
 
 namespace emomc::device {
 
-/// A place for a number is kToldWords, each of half of it and the exchange; aligned to 16 bytes. Each half is
-/// written and read as a whole (PTX ISA, "memory consistency model": scalars up to 64 bits), in whatever
-/// order. Exchanges are counted from 1; 0 stands for nothing told yet.
+/// Writes a number to its place. A place has kToldWords words, each with half of the number and the number of
+/// the exchange; it is aligned to 16 bytes. Each word is written and read as a whole (PTX ISA, "memory
+/// consistency model": scalars up to 64 bits), in any order. Exchanges are counted from 1; 0 means that
+/// nothing has been written yet.
 __device__ inline void tell_number(u64* place, double x, u32 exchange) {
   const u64 bits = __builtin_bit_cast(u64, x), stamp = static_cast<u64>(exchange) << 32;
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(place), "l"(stamp | (bits & 0xffffffffu)),
@@ -17,7 +18,7 @@ __device__ inline void tell_number(u64* place, double x, u32 exchange) {
                : "memory");
 }
 
-/// What a place has, of whatever exchange.
+/// The content of a place, of any exchange.
 struct ToldNumber {
   u64 low, high;
   __device__ static ToldNumber read(const u64* place) {

@@ -1,19 +1,19 @@
-// Gradient samplers: a draw moves along a trajectory of Hamiltonian dynamics, a leapfrog at a time. Each
-// leapfrog is a phase `propose`, which writes the point to be evaluated, an evaluation of its density and
-// gradient, and a phase `decide`. The chains do not wait for each other: one whose trajectory is short goes
-// on to its next draw, up to the last step of the segment.
+// Gradient samplers: a draw moves along a trajectory of Hamiltonian dynamics, one leapfrog at a time. Each
+// leapfrog consists of a phase `propose`, which writes the point to be evaluated, an evaluation of density
+// and gradient at that point, and a phase `decide`. Chains do not wait for each other: a chain whose
+// trajectory is short continues with its next draw, up to the last step of the segment.
 //
-// A kind (hmc.hpp, nuts.hpp) says what becomes of a point:
+// A kind (hmc.hpp, nuts.hpp) defines what is done with a point:
 //
 //   name, has_tree, target_acceptance
-//   has_divergences                  whether a large error on the way counts: of one leapfrog it is a
-//                                    rejection
-//   length                           what decides how long a trajectory is (proposal.hpp)
-//   begin(team, t, state)            at the beginning of a draw; the moving point is the current one
-//   decide(team, t, state, arrival)  whether the trajectory goes on from the point that is there now
-//   acceptance(state)                the statistic that the step size is adapted by
+//   has_divergences                  whether a large error on the way counts as a divergence; for a single
+//                                    leapfrog it is only a rejection
+//   length                           the rule for the length of a trajectory (proposal.hpp)
+//   begin(team, t, state)            called at the beginning of a draw; the moving point is the current one
+//   decide(team, t, state, arrival)  returns whether the trajectory continues from the moving point
+//   acceptance(state)                the statistic by which the step size is adapted
 //
-// Every member of a team has the same TrajectoryState in registers and comes to the same decisions.
+// Every member of a team has the same TrajectoryState in registers and makes the same decisions.
 #ifndef EMOMC_DEVICE_TRAJECTORY_HPP
 #define EMOMC_DEVICE_TRAJECTORY_HPP
 
@@ -24,17 +24,17 @@
 
 namespace emomc::device {
 
-/// Log density in u; finite only where its parts are.
+/// Returns the log density in u; finite only if all its parts are.
 EMOMC_INLINE double log_density_of(const LogDensities& densities, double beta) {
   const double sum = densities.likelihood + densities.prior + densities.jacobian;
   return is_finite(sum) ? beta * densities.likelihood + densities.prior + densities.jacobian : sum;
 }
 
-/// What is known of the moving point once its density and gradient are there.
+/// Densities and energy of the moving point, after its density and gradient have been evaluated.
 struct Arrival {
   LogDensities densities;
-  double energy;  ///< infinite where the point has no finite density
-  double error;   ///< energy less the initial one
+  double energy;  ///< infinite if the point has no finite density
+  double error;   ///< energy less the initial energy
 };
 
 /// Phase `propose`: the first half of a leapfrog from the moving point, in a direction of time.
@@ -57,8 +57,8 @@ EMOMC_HD bool all_finite(const Team& team, const double* x, int n) {
   return team.sum(n, [=](int i) { return is_finite(x[i]) ? 0.0 : 1.0; }) == 0;
 }
 
-/// The second half of a leapfrog, and the energy. A density of NaN or plus infinity is a fault where the
-/// parameters are finite, as is a gradient that is not finite at a finite density.
+/// Computes the second half of a leapfrog, and the energy. A density of NaN or plus infinity is a fault if
+/// the parameters are finite, as is a gradient that is not finite at a finite density.
 template <class Team>
 EMOMC_HD Arrival arrive(const Team& team, const TrajectoryView& v, const Trajectory& t,
                         TrajectoryState& state) {
@@ -85,10 +85,10 @@ EMOMC_HD Arrival arrive(const Team& team, const TrajectoryView& v, const Traject
   return arrival;
 }
 
-/// min(1, exp(-error)).
+/// Returns min(1, exp(-error)).
 EMOMC_INLINE double acceptance_of(double error) { return error <= 0 ? 1.0 : exp(-error); }
 
-/// The moving point becomes the current one: u and gradient. Its theta is written at the end of the draw.
+/// Makes the given point the current one: u and gradient. Its theta is written at the end of the draw.
 template <class Team>
 EMOMC_HD void take(const Team& team, const Trajectory& t, TrajectoryState& state, const double* u,
                    const double* gradient, const LogDensities& densities, double energy) {
@@ -98,7 +98,7 @@ EMOMC_HD void take(const Team& team, const Trajectory& t, TrajectoryState& state
   state.moved = 1;
 }
 
-/// The gradient at the current points, once the likelihood's is there for them.
+/// Computes the gradient at the current point, after the likelihood's gradient has been evaluated there.
 template <class Team>
 EMOMC_HD void begin_chain(const Team& team, const TrajectoryView& v, int chain) {
   const Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
@@ -107,7 +107,7 @@ EMOMC_HD void begin_chain(const Team& team, const TrajectoryView& v, int chain) 
                       v.scratch + static_cast<i64>(chain) * v.ld_scratch, t.x.gradient);
 }
 
-/// The state at the beginning of a trajectory from the current point with a new momentum.
+/// Returns the state at the beginning of a trajectory from the current point with a new momentum.
 template <class Team>
 EMOMC_HD TrajectoryState begin_trajectory(const Team& team, const Trajectory& t, Purpose purpose,
                                           const LogDensities& current) {
@@ -159,7 +159,7 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
         t.step_size, acceptance, state.sample_energy, state.depth, state.num_leapfrogs, divergent, 0};
 }
 
-/// Begins the draw of step t.step + 1 from the current point; `propose` follows.
+/// Begins the draw of step t.step + 1 from the current point; `propose` must follow.
 template <class Kind, class Team>
 EMOMC_HD TrajectoryState begin_draw(const Team& team, const Trajectory& t, const LogDensities& current) {
   TrajectoryState state = begin_trajectory(team, t, Purpose::momentum, current);
@@ -180,8 +180,8 @@ EMOMC_HD void begin_segment(const Team& team, const TrajectoryView& v, int chain
   propose(team, v, t, state.direction);
 }
 
-/// Phase `decide` for the point that has been evaluated, then `propose` for the next one, of this draw or of
-/// the next. The chain rests once the segment's steps are done.
+/// Phase `decide` for the point that has been evaluated, then `propose` for the next point of this draw or of
+/// the next draw. The chain rests after the segment's last step.
 template <class Kind, class Team>
 EMOMC_HD void advance(const Team& team, const TrajectoryView& v, int chain) {
   Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
@@ -197,12 +197,13 @@ EMOMC_HD void advance(const Team& team, const TrajectoryView& v, int chain) {
     t = trajectory_of(v, chain, t.step + 1);
     state = begin_draw<Kind>(team, t, state.sample);
   }
-  // In one place for both, since it is most of the instructions of a kernel; with few numbers in registers.
+  // Both cases share this call of propose(), which is most of the instructions of a kernel; few numbers are
+  // in registers here.
   if (team.rank() == 0) v.states[chain] = state;
   propose(team, v, t, state.direction);
 }
 
-/// A single leapfrog from the current point, to find a step size; the chain stays where it is.
+/// Begins a single leapfrog from the current point, to find a step size; the chain does not move.
 template <class Team>
 EMOMC_HD void begin_trial(const Team& team, const TrajectoryView& v, int chain) {
   const Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
@@ -211,7 +212,7 @@ EMOMC_HD void begin_trial(const Team& team, const TrajectoryView& v, int chain) 
   if (team.rank() == 0) v.states[chain] = state;
   propose(team, v, t, state.direction);
 }
-/// The acceptance probability of the trial's point, in TrajectoryState::acceptance.
+/// Stores the acceptance probability of the trial's point in TrajectoryState::acceptance.
 template <class Team>
 EMOMC_HD void finish_trial(const Team& team, const TrajectoryView& v, int chain) {
   const Trajectory t = trajectory_of(v, chain, v.step.step[chain]);

@@ -1,4 +1,4 @@
-// What gradient samplers read and write: the trajectory that each chain is on, in flat arrays.
+// The data that gradient samplers read and write: the trajectory of each chain, in flat arrays.
 #ifndef EMOMC_DEVICE_TRAJECTORY_VIEW_HPP
 #define EMOMC_DEVICE_TRAJECTORY_VIEW_HPP
 
@@ -11,22 +11,22 @@ namespace emomc::device {
 /// A point whose energy exceeds the initial one by more than this is a divergence (Stan's constant).
 inline constexpr double kDivergentError = 1000;
 
-/// The state of the trajectory of one chain beside its vectors.
+/// The state of the trajectory of one chain, without its vectors.
 struct TrajectoryState {
   double initial_energy;
-  double log_weight;          ///< of all points of the tree, of exp(H_0 - H)
-  double subtree_log_weight;  ///< of the new subtree's
-  double acceptance;          ///< sum over points, or of the end point alone
+  double log_weight;          ///< log of the sum of exp(H_0 - H) over all points of the tree
+  double subtree_log_weight;  ///< log of the sum of exp(H_0 - H) over the points of the new subtree
+  double acceptance;          ///< sum over points, or value of the end point alone
   LogDensities sample, proposal;
   double sample_energy, proposal_energy;
-  /// Where the length is learnt: the slope of its criterion at the end point, times the acceptance there.
+  /// If the length is learnt: slope of its criterion at the end point, times the acceptance there.
   double length_slope;
-  int direction;  ///< of time, 1 or -1
-  int depth;      ///< completed doublings
-  int leaf;       ///< number of points of the new subtree before the one to come
-  int length;     ///< leapfrogs of a trajectory without a tree
+  int direction;  ///< direction of time, 1 or -1
+  int depth;      ///< number of completed doublings
+  int leaf;       ///< number of points of the new subtree before the next one
+  int length;     ///< number of leapfrogs of a trajectory without a tree
   int num_leapfrogs;
-  int moved, divergent, fault;  ///< 1 where so
+  int moved, divergent, fault;  ///< flags, 1 if true
 };
 
 /// An arc of a trajectory: the momenta at its two ends and the sum over all its points, [n] each.
@@ -36,14 +36,14 @@ struct Arc {
 
 /// The vectors of a chain's trajectory, [n] each.
 struct TrajectoryVectors {
-  double* gradient;         ///< of the log density at the current point of the chain
-  double* momentum;         ///< at the moving point, whose u is the chain's candidate
-  double* moving_gradient;  ///< at the same
+  double* gradient;         ///< gradient of the log density at the chain's current point
+  double* momentum;         ///< momentum at the moving point, whose u is the chain's candidate
+  double* moving_gradient;  ///< gradient of the log density at the moving point
   double* work;
-  // The rest is there for trees only.
+  // The next arrays exist for trees only.
   double* ends;  ///< 2 x 3 n: u, momentum, gradient at the backward and the forward end of the tree
-  double* sum;   ///< of the momenta of the tree
-  double *proposal_u, *proposal_gradient;  ///< of the new subtree
+  double* sum;   ///< sum of the momenta of the tree
+  double *proposal_u, *proposal_gradient;  ///< proposal of the new subtree
   double* levels;  ///< kMostDoublings x 3 n: first, last, sum of the latest complete subtree of size 2^level
 
   /// `end`: 0 backward, 1 forward.
@@ -69,34 +69,37 @@ EMOMC_INLINE TrajectoryVectors vectors_in(double* memory, int n) {
   return {memory, memory + n, memory + 2 * n, memory + 3 * n, ends, sum, sum + n, sum + 2 * n, sum + 3 * n};
 }
 
-/// Everything that a gradient sampler reads and writes, by value to kernels; memory of the engine's device.
+/// Everything that a gradient sampler reads and writes, passed by value to kernels; memory of the engine's
+/// device.
 struct TrajectoryView {
-  StepView step;  ///< its candidates are the points at which density and gradient are asked for
+  StepView step;  ///< the candidates are the points at which density and gradient are evaluated
   double* vectors;
-  int ld_vectors;               ///< num_chains x ld_vectors
-  double* likelihood_gradient;  ///< num_chains x step.ld: of the log likelihood at the candidates' theta
+  int ld_vectors;               ///< `vectors` is num_chains x ld_vectors
+  double* likelihood_gradient;  ///< num_chains x step.ld: gradient of the log likelihood at the candidates'
+                                ///< theta
   double* scratch;
-  int ld_scratch;              ///< num_chains x ld_scratch: of gradient_of_density()
+  int ld_scratch;              ///< `scratch` is num_chains x ld_scratch: scratch memory of
+                               ///< gradient_of_density()
   TrajectoryState* states;     ///< [num_chains]
   TrajectoryTotals* totals;    ///< [num_chains]
-  DrawStatistics* statistics;  ///< slots x num_chains, as StepView::record
-  const i64* until;            ///< [1] a chain rests once it has done so many steps
-  u8* active;                  ///< [num_chains] 1: the candidate waits for its density and gradient
+  DrawStatistics* statistics;  ///< slots x num_chains, in the slots of StepView::record
+  const i64* until;            ///< [1] number of steps after which a chain rests
+  u8* active;                  ///< [num_chains] 1: the candidate's density and gradient are to be evaluated
 };
 
-/// Where a team works on one chain's trajectory.
+/// A team's view of one chain's trajectory.
 struct Trajectory {
   int chain;
   i64 step;
   RandomSource random;
   double beta, step_size;
-  const double* length;  ///< at AdaptedLayout::length(), for kinds whose trajectories have an adapted length
+  const double* length;  ///< adapted numbers at AdaptedLayout::length(), for kinds with an adapted length
   Metric metric;
   Workspace rows;
   TrajectoryVectors x;
 };
 
-/// At the step that the chain has reached.
+/// Returns the view of a chain's trajectory at step `step`, which the chain has reached.
 EMOMC_INLINE Trajectory trajectory_of(const TrajectoryView& v, int chain, i64 step) {
   const StepView& s = v.step;
   const int n = s.table.dim_unconstrained;

@@ -1,4 +1,4 @@
-// From constrained theta to unconstrained u: the inverse of constrain.hpp, for points inside the support.
+// Maps constrained theta to unconstrained u: the inverse of constrain.hpp, for points inside the support.
 #ifndef EMOMC_DEVICE_UNCONSTRAIN_HPP
 #define EMOMC_DEVICE_UNCONSTRAIN_HPP
 
@@ -12,8 +12,8 @@ constexpr bool has_own_coordinate(Transform t) {
          t != Transform::angle;
 }
 
-/// u of element i of theta, whose transform has a coordinate of its own. Minus infinity or NaN where theta is
-/// on or outside its bounds.
+/// Returns u of element i of theta, whose transform must have a coordinate of its own. The result is minus
+/// infinity or NaN if theta is on or outside its bounds.
 EMOMC_INLINE double unconstrain_element(const Element& e, const double* theta, int i) {
   const double x = theta[i];
   switch (e.transform) {
@@ -36,8 +36,8 @@ EMOMC_INLINE double unconstrain_element(const Element& e, const double* theta, i
   }
 }
 
-/// u = V' log w of a simplex, V the Helmert basis, `log_weight(j)` being that of place j, finite, but for a
-/// constant; one member does it.
+/// Computes u = V' log w for a simplex, where V is the Helmert basis; called by one member. `log_weight(j)`
+/// returns the log weight of place j up to a constant; it must be finite.
 template <class F>
 EMOMC_INLINE void unconstrain_simplex(const SimplexBlock& block, F log_weight, double* u) {
   double head = 0;

@@ -1,5 +1,6 @@
-// The log likelihoods of several candidates in resident_wide.cuh: each block sums its own rows, a warp a node
-// at a time with its rows in registers for all candidates, and tells the sums of pieces to the others.
+// The log likelihoods of several candidates in resident_wide.cuh. Each block sums its own rows and sends the
+// sums of pieces to the other blocks. A warp processes one node at a time, whose rows are in registers for
+// all candidates.
 #ifndef EMOMC_DEVICE_WIDE_EVALUATION_CUH
 #define EMOMC_DEVICE_WIDE_EVALUATION_CUH
 
@@ -8,7 +9,8 @@
 
 namespace emomc::device {
 
-/// Bits of a set's number, where those of several lines are packed, the first line's lowest.
+/// Number of bits of a set's number where the numbers of several lines are packed into one, the first line's
+/// in the lowest bits.
 inline constexpr int kWideSetBits = 4;
 
 template <class Config>
@@ -20,11 +22,11 @@ class WideEvaluation {
  public:
   __device__ explicit WideEvaluation(const Block& block) : block_(block) {}
 
-  /// Tells the others the sums of the own rows for the candidates of `lines` (a bit each), whose sets are in
-  /// `sets`. A barrier of the block is in it. Exchanges are counted from 1.
+  /// Sums the block's own rows for the candidates of `lines` (one bit each), whose sets are in `sets`, and
+  /// sends the sums to the other blocks. Contains a barrier of the block. Exchanges are counted from 1.
   __device__ void evaluate(unsigned lines, u32 exchange, unsigned sets) const {
     const int num_own = block_.num_own;
-    // Few nodes: each warp takes one for one candidate only, so that all have something to do.
+    // If there are few nodes, each warp takes a node for one candidate only, so that all warps have work.
     const bool apart = kLines > 1 && num_own < kFewNodes * kWarps;
     const int num_items = apart ? num_own * kLines : num_own;
 #pragma unroll 1
@@ -35,7 +37,7 @@ class WideEvaluation {
       Real x[Config::dim][kRows];
 #pragma unroll
       for (int j = 0; j < Config::dim; ++j) load_rows(rows.first + j * rows.stride, x[j]);
-      double held = 0;  // the line before
+      double held = 0;  // sum of the preceding line
 #pragma unroll 1
       for (int line = apart ? item % kLines : 0; line < kLines; ++line) {
         double sum = 0;
@@ -60,14 +62,14 @@ class WideEvaluation {
     tell(lines, exchange);
   }
 
-  /// Whether one team collects as fast as all warps.
+  /// Whether one team collects the sums as fast as all warps.
   __device__ bool is_collected_by_one_team() const {
     constexpr int kRounds = 2;
     return (pieces() + 31) / 32 * kLines <= kRounds * kTeamWarps * kAtOnce;
   }
 
-  /// Waits for what all blocks tell in the exchange; by the warps from `first_warp` on, a team or all. A
-  /// barrier of the block is to follow.
+  /// Waits for the sums of all blocks in the exchange; called by the warps from `first_warp` on, which are
+  /// one team or all. A barrier of the block must follow.
   __device__ void collect(unsigned lines, u32 exchange, int first_warp) const {
     const int num_warps = first_warp == 0 ? kWarps : kTeamWarps;
     const int num_pieces = pieces(), groups = (num_pieces + 31) / 32;
@@ -118,7 +120,8 @@ class WideEvaluation {
     }
   }
 
-  /// The log likelihood of a line's candidate, to the calling warp, after collect() and a barrier.
+  /// Returns the log likelihood of a line's candidate to the calling warp; collect() and a barrier must
+  /// precede.
   __device__ double total(int line, double common) const {
     const ResidentWork& work = block_.work;
     const double* sums = block_.places.sums + line * num_sums();
@@ -140,13 +143,13 @@ class WideEvaluation {
   }
 
  private:
-  static constexpr int kFewNodes = 2;  // for each warp
-  static constexpr int kAtOnce = 4;    // groups of pieces, whose ways to a warp overlap
+  static constexpr int kFewNodes = 2;  // number of nodes per warp
+  static constexpr int kAtOnce = 4;    // number of groups of pieces whose loads overlap
 
   /// The thread's rows of a node, in shared or device memory.
   struct Rows {
     const Real* first;
-    int stride;  ///< from one column to the next
+    int stride;  ///< distance from one column to the next
   };
   __device__ Rows rows_of(int own, const RowNode& node) const {
     if (!Config::outside || own < block_.work.resident_nodes)
@@ -158,7 +161,7 @@ class WideEvaluation {
             kTileRows};
   }
 
-  /// Over the thread's rows.
+  /// Sums over the thread's rows.
   __device__ double own_sum(const Real* coefficients, const Real (&x)[Config::dim][kRows], const Rows& rows,
                             int num_rows) const {
     constexpr bool kFewWarps = true;
@@ -193,8 +196,9 @@ class WideEvaluation {
 
   __device__ int pieces() const { return block_.num_nodes >> block_.work.log2_piece; }
   __device__ int num_sums() const { return num_wide_sums(block_.work); }
-  /// The places of an exchange. They are written again two exchanges later, when all blocks have gone on from
-  /// it: every block has rows of every list (resident_plan.cpp), and so tells something in each.
+  /// Returns the places of an exchange. They are written again two exchanges later, when all blocks have
+  /// finished reading: every block has rows of every list (resident_plan.cpp) and therefore sends something
+  /// in each exchange.
   __device__ u64* told(int line, u32 exchange) const {
     return block_.work.told + ((static_cast<i64>(block_.chain) * 2 + (exchange & 1)) * kLines + line) *
                                   num_pieces(block_.work) * kToldWords;

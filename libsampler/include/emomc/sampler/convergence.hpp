@@ -13,30 +13,30 @@
 
 namespace emomc {
 
-/// The targets of Vehtari et al. 2021, section 4, and the false-alarm rate for draws that reach them.
+/// Targets of Vehtari et al. 2021, section 4, and the false-alarm rate for draws that reach them.
 struct ConvergenceBounds {
-  double rhat = 1.01;        ///< a smaller R-hat is accepted even where chains differ significantly
+  double rhat = 1.01;        ///< a smaller R-hat is accepted even if chains differ significantly
   double ess = 400;          ///< total over all chains
-  double ess_per_chain = 5;  ///< for each chain, where chains are neither superchains nor ensembles
+  double ess_per_chain = 5;  ///< for each chain, unless chains are superchains or ensembles
   /// Largest probability of a false alarm over all quantities and checks together.
   double false_alarms = 0.01;
-  /// Two components whose MatchedComponents::overlap is larger cannot be distinguished.
+  /// Two components whose MatchedComponents::overlap is larger than this cannot be distinguished.
   double overlap = 0.02;
 };
 
-/// How the components of a mixture are numbered.
+/// The rule by which the components of a mixture are numbered.
 enum class Numbering {
-  mended,    ///< matched so that all draws of all chains agree, whatever labels they have
-  raw,       ///< as they were sampled
-  by_order,  ///< in each draw by the first column's mean
+  mended,    ///< matched so that all draws of all chains agree, whatever their labels
+  raw,       ///< as sampled
+  by_order,  ///< sorted in each draw by the mean of the first column
 };
 
 /// The state of the components' labels after diagnose_draws.
 enum class Labels {
-  as_sampled,  ///< components were not matched: no mixture, a prior that numbers components, or another
-               ///< Numbering than mended
+  as_sampled,  ///< components were not matched: there is no mixture, the prior numbers the components, or the
+               ///< Numbering is not `mended`
   relabelled,  ///< the components of every draw were matched to those of all draws
-  unmended,    ///< they were matched, but two of them cannot be distinguished
+  unmended,    ///< components were matched, but two of them cannot be distinguished
 };
 
 /// Two components that are nearly interchangeable in a share of the draws (MatchedComponents::overlap).
@@ -52,22 +52,24 @@ struct MixingTests {
   double p_ess = 1;     ///< means of batches vary more than they would with the required ESS
   double p_trend = 1;   ///< early draws of all chains differ from late ones, where that biases the mean
   /// Mean normal score of early less that of late draws, for the split with the smallest p_trend: about the
-  /// difference in posterior sds. Where that test is one of scale, scores are of distances from the median.
+  /// difference in posterior sds. If that test is one of scale, the scores are those of distances from the
+  /// median.
   double trend = 0;
-  double trend_share = 0;          ///< share of the draws that is early in that split
-  bool trend_is_of_scale = false;  ///< that test is one of scale
+  double trend_share = 0;          ///< share of the draws that are early in that split
+  bool trend_is_of_scale = false;  ///< whether that test is one of scale
   double ess_within = 0;           ///< ESS from the autocorrelation within chains alone
 };
 
-/// Draws with the diagnostics of each quantity.
+/// Draws and the diagnostics of each quantity.
 struct DrawDiagnostics {
-  /// The draws, renumbered by relabel_by_order for Numbering::by_order and by match_components for mended;
-  /// label-free quantities follow the parameters.
+  /// The draws, renumbered by relabel_by_order for Numbering::by_order and by match_components for
+  /// Numbering::mended; label-free quantities follow the parameters.
   DrawSet draws;
   Labels labels = Labels::as_sampled;
-  std::string numbered_by;   ///< MatchedComponents::numbered_by, where components were matched
-  ComponentOverlap overlap;  ///< the pair with the largest share, where components were matched
-  /// Index of the first quantity that append_label_free derived; none depends on labels from here on.
+  std::string numbered_by;   ///< MatchedComponents::numbered_by, if components were matched
+  ComponentOverlap overlap;  ///< the pair with the largest share, if components were matched
+  /// Index of the first quantity that append_label_free derived; no quantity from this index on depends on
+  /// labels.
   std::size_t first_label_free = 0;
   std::vector<QuantitySummary> summaries;  ///< [draws.num_quantities()]; nested R-hat with superchains
   std::vector<MixingTests> tests;          ///< [draws.num_quantities()]
@@ -76,7 +78,7 @@ struct DrawDiagnostics {
 
   /// Whether a quantity does not depend on how components are numbered.
   bool is_label_free(std::size_t q) const { return q < draws.num_log_densities || q >= first_label_free; }
-  /// Whether all draws are equal to rounding. Constants have neither R-hat nor ESS and are not judged.
+  /// Whether all draws are equal up to rounding. Constants have neither R-hat nor ESS and are not judged.
   bool is_constant(std::size_t q) const;
   /// Whether the quantity is not constant and has an R-hat or an ESS; draws that are not finite have neither.
   bool is_judged(std::size_t q) const;
@@ -94,15 +96,15 @@ struct DrawDiagnostics {
   double rhat_bound(std::size_t q) const;
 };
 
-/// Appends the label-free quantities of a mixture to `draws`, renumbers its components as `numbering` says
-/// and summarises every quantity. `ordered_by_prior` says that the prior numbers the components, by an order
-/// or by different priors; Numbering::mended then renumbers nothing. Otherwise the result of
-/// Numbering::mended and of Numbering::by_order does not depend on the labels that the draws had. No
-/// numbering changes the label-free quantities.
+/// Appends the label-free quantities of a mixture to `draws`, renumbers the components according to
+/// `numbering` and summarises every quantity. `ordered_by_prior`: whether the prior numbers the components,
+/// by an order or by different priors; Numbering::mended then renumbers nothing. Otherwise the results of
+/// Numbering::mended and of Numbering::by_order do not depend on the labels that the draws had. No numbering
+/// changes the label-free quantities.
 DrawDiagnostics diagnose_draws(DrawSet draws, Numbering numbering, bool ordered_by_prior,
                                ThreadPool& threads);
 
-/// Quantities that fail a check, the worst first; indices into DrawDiagnostics::draws.names.
+/// Quantities that fail a check, the worst first, as indices into DrawDiagnostics::draws.names.
 struct FailedQuantities {
   std::vector<std::size_t> rhat, ess, trend;
   bool none() const { return rhat.empty() && ess.empty() && trend.empty(); }
@@ -111,20 +113,21 @@ struct FailedQuantities {
 /// The reasons why draws are rejected.
 struct ConvergenceVerdict {
   bool too_few_draws = false;   ///< too few draws of each chain for any diagnostic
-  FailedQuantities label_free;  ///< among quantities that do not depend on labels; among all quantities where
-                                ///< the layout is not known
-  FailedQuantities parameters;  ///< among the others; judged only where the label-free ones pass
-  /// Two components cannot be distinguished. This is no fault of the draws, and more draws do not change it,
-  /// but the summaries of these components depend on how they are matched.
+  FailedQuantities label_free;  ///< failures among quantities that do not depend on labels, or among all
+                                ///< quantities if the layout is not known
+  FailedQuantities parameters;  ///< failures among the other quantities, which are judged only if the
+                                ///< label-free ones pass
+  /// Whether two components cannot be distinguished. This is not a defect of the draws and more draws do not
+  /// change it, but the summaries of these components depend on how they are matched.
   bool labels_unmended = false;
   /// Estimate of the factor by which the number of draws must grow; 1 where draws have converged.
   double required_growth = 1;
-  /// Whether every ESS estimate reaches the target itself; a run that chooses its length continues until
+  /// Whether every ESS estimate itself reaches the target; a run that chooses its length continues until
   /// then.
   bool reaches_ess = false;
-  /// The same of R-hat: every estimate is at most its bound, also where chance would explain a larger one.
-  /// True of superchains and ensembles, whose R-hat chance alone keeps above the bound, and of the parameters
-  /// of components that cannot be distinguished.
+  /// Whether every R-hat estimate is at most its bound, even if chance would explain a larger one. Always
+  /// true for superchains and ensembles, whose R-hat chance alone keeps above the bound, and for the
+  /// parameters of components that cannot be distinguished.
   bool reaches_rhat = false;
 
   bool converged() const { return !too_few_draws && label_free.none() && parameters.none(); }

@@ -9,35 +9,36 @@
 
 namespace emomc {
 
-/// Smoothed importance weights.
+/// Smoothed importance weights and the diagnostic of their tail.
 struct ParetoSmoothed {
   std::vector<double> log_weights;  ///< [draws]; their exponentials sum to one
-  double pareto_k;                  ///< unreliable above 0.7; infinite: too few draws, or an equal tail
+  double pareto_k;                  ///< estimated shape of the tail; unreliable above 0.7; infinite if there
+                                    ///< are too few draws or the tail's values are equal
 };
-/// Smooths the largest of the importance ratios, given as logarithms [draws], not empty. With S draws the
-/// tail has ceil(min(S / 5, 3 sqrt(S / relative_efficiency))) of them, relative_efficiency being ESS / S.
+/// Smooths the largest importance ratios; `log_ratios` [draws] are logarithms, not empty. With S draws the
+/// tail has ceil(min(S / 5, 3 sqrt(S / relative_efficiency))) ratios, where relative_efficiency is ESS / S.
 ParetoSmoothed pareto_smooth(std::span<const double> log_ratios, double relative_efficiency = 1);
 
-/// Result for one observation, or one group of them, that is left out.
+/// Result for one observation, or one group of observations, that is left out.
 struct LeftOut {
   double elpd;  ///< expected log predictive density
   double p;     ///< effective number of parameters
   double pareto_k;
 };
-/// PSIS leave-one-out from the log likelihoods [draws] of one observation.
+/// Computes PSIS leave-one-out from the log likelihoods [draws] of one observation.
 LeftOut leave_out(std::span<const double> log_likelihood, double relative_efficiency = 1);
 
 struct Waic {
   double elpd, p;
 };
-/// WAIC of one observation from its log likelihoods [draws], at least two.
+/// Computes WAIC of one observation from its log likelihoods [draws], of which there must be at least two.
 Waic waic(std::span<const double> log_likelihood);
 
-/// A sum over n observations and its standard error, sqrt(n) times their sd.
+/// A sum over n observations and its standard error, sqrt(n) times the observations' sd.
 struct Estimate {
   double value, standard_error;
 };
-/// The sum of `pointwise`, with at least two values for a standard error.
+/// Returns the sum of `pointwise`; the standard error needs at least two values.
 Estimate total(std::span<const double> pointwise);
 
 }  // namespace emomc

@@ -17,12 +17,12 @@ struct DrawsView {
   const double* data = nullptr;
   std::size_t num_draws = 0, num_chains = 0;
   std::ptrdiff_t draw_stride = 1, chain_stride = 0;
-  /// Number of neighbouring chains that move by one another's state. They count as one chain: the ESS comes
-  /// from the autocorrelation of the ensemble's mean (Goodman and Weare 2010), and R-hat is the larger of
-  /// that of the ensembles and that of the single chains. A divisor of num_chains.
+  /// Number of neighbouring chains that move by one another's state. They count as one chain: the ESS is
+  /// computed from the autocorrelation of the ensemble's mean (Goodman and Weare 2010), and R-hat is the
+  /// larger of the R-hat of the ensembles and that of the single chains. Must divide num_chains.
   std::size_t chains_per_ensemble = 1;
-  /// Number of neighbouring chains that started at one point, so that their means are not independent. A
-  /// divisor of num_chains.
+  /// Number of neighbouring chains that started at one point, so that their means are not independent. Must
+  /// divide num_chains.
   std::size_t chains_per_superchain = 1;
 
   double operator()(std::size_t draw, std::size_t chain) const {
@@ -31,23 +31,23 @@ struct DrawsView {
   }
 };
 
-// R-hat, ESS, MCSE and autocorrelations are NaN where a draw is not finite, where all draws are equal to
-// rounding, or where there are fewer draws than the definition needs.
+// R-hat, ESS, MCSE and autocorrelations are NaN if a draw is not finite, if all draws are equal up to
+// rounding, or if there are fewer draws than the definition needs.
 //
-// The ESS differs from that of posterior where chains are so short that Geyer's sequence of autocorrelations
+// The ESS differs from that of posterior if chains are so short that Geyer's sequence of autocorrelations
 // reaches the end of the chain before it dies out. The variance of the mean is then estimated from the spread
-// of the chains' means: with 16 chains (superchains) or more it replaces the sequence's estimate, with 2 to
-// 15 it is a lower bound.
+// of the chains' means: with 16 or more chains (superchains) this estimate replaces that of the sequence,
+// with 2 to 15 it is a lower bound.
 
 /// Mean of all draws.
 double draws_mean(DrawsView draws);
 /// Standard deviation with divisor n - 1.
 double draws_sd(DrawsView draws);
-/// Quantile of type 7 of Hyndman and Fan (1996), the default of R; NaN where a draw is NaN.
+/// Quantile of type 7 of Hyndman and Fan (1996), the default of R; NaN if a draw is NaN.
 double draws_quantile(DrawsView draws, double probability);
 
 /// The larger of the rank-normalised split R-hat of the draws and that of their distances from the median;
-/// the first alone where all distances are equal. Infinite where no chain moves and chains differ.
+/// the former alone if all distances are equal. Infinite if no chain moves and chains differ.
 double rhat(DrawsView draws);
 /// R-hat without ranks and without splitting (Gelman and Rubin 1992).
 double rhat_basic(DrawsView draws);
@@ -62,32 +62,33 @@ std::vector<double> autocorrelation(DrawsView draws);
 
 /// ESS of the normal scores of split chains.
 double ess_bulk(DrawsView draws);
-/// The smaller of the ESS of the 5 % and of the 95 % quantile, that is of the indicator x <= quantile, or x <
-/// quantile where no draw is above it.
+/// The smaller of the ESS of the 5 % and of the 95 % quantile. The ESS of a quantile is that of the indicator
+/// x <= quantile, or of x < quantile if no draw is above the quantile.
 double ess_tail(DrawsView draws);
 /// ESS of the draws themselves, for the error of their mean.
 double ess_mean(DrawsView draws);
 /// ESS of |x - mean|, for the error of the standard deviation.
 double ess_sd(DrawsView draws);
-/// ESS of the indicator x <= quantile, as in ess_tail.
+/// ESS of the quantile at `probability`, as in ess_tail.
 double ess_quantile(DrawsView draws, double probability);
 /// ESS without ranks and without splitting.
 double ess_basic(DrawsView draws);
 
-/// sd / sqrt(ess_mean).
+/// MCSE of the mean: sd / sqrt(ess_mean).
 double mcse_mean(DrawsView draws);
 /// MCSE of the standard deviation from the fourth moment and the ESS of (x - mean)^2 (Kenney and Keeping
 /// 1951, p. 141).
 double mcse_sd(DrawsView draws);
-/// Half the distance between the order statistics at the 15.87 % and 84.13 % points of a beta distribution.
+/// MCSE of a quantile: half the distance between the order statistics at the 15.87 % and 84.13 % points of a
+/// beta distribution.
 double mcse_quantile(DrawsView draws, double probability);
 
-/// What `emomc summary` prints for one quantity.
+/// The numbers that `emomc summary` prints for one quantity.
 struct QuantitySummary {
   double mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail, rhat;
 };
 QuantitySummary summarize(DrawsView draws);
-/// One summary for each quantity, computed on all threads.
+/// Computes one summary for each quantity, on all threads.
 std::vector<QuantitySummary> summarize(std::span<const DrawsView> quantities, ThreadPool& threads);
 
 }  // namespace emomc

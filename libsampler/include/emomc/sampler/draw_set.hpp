@@ -21,35 +21,35 @@ struct BlockCounts {
   std::vector<std::uint64_t> accepted, proposed;  ///< [num_chains]
 };
 
-/// The draws of the sampling phase of all chains, or of warm-up where draw_set_of was asked for it. Draws
-/// that are not finite are included.
+/// The draws of the sampling phase of all chains, or those of warm-up if draw_set_of was called for that
+/// phase. Draws that are not finite are included.
 struct DrawSet {
-  std::string source;               ///< the run directory, or the files
-  std::string program;              ///< "emomc", "CmdStan", "ArviZ", "CSV"
-  std::vector<std::string> names;   ///< [num_quantities], as in the file; log densities first
+  std::string source;               ///< run directory, or names of the files
+  std::string program;              ///< program that wrote the files: "emomc", "CmdStan", "ArviZ", "CSV"
+  std::vector<std::string> names;   ///< [num_quantities] names as in the file; log densities first
   std::vector<std::string> chains;  ///< [num_chains] names for messages
-  std::size_t num_draws = 0;        ///< per chain
+  std::size_t num_draws = 0;        ///< number of draws of each chain
   std::vector<double> values;       ///< num_quantities x num_chains x num_draws, row-major
 
-  /// Number of log densities, which are the first names: log_density, ..., or lp__.
+  /// Number of log densities, which are the first quantities: log_density, ..., or lp__.
   std::size_t num_log_densities = 0;
   std::size_t chains_per_ensemble = 1;  ///< a divisor of num_chains; 1: chains are independent
-  /// Number of neighbouring chains that started at one point, for nested R-hat; 1: every chain has a start of
-  /// its own.
+  /// Number of neighbouring chains that started at one point, for nested R-hat; 1: every chain has its own
+  /// start.
   std::size_t chains_per_superchain = 1;
   std::vector<BlockCounts> acceptance;
-  /// num_chains x num_draws, of a gradient sampler of emomc; else empty
+  /// num_chains x num_draws statistics of trajectories, if emomc ran a gradient sampler; otherwise empty
   std::vector<DrawStatistics> statistics;
-  /// [num_chains] divergent transitions of Hamiltonian Monte Carlo; empty: not known
+  /// [num_chains] number of divergent transitions of Hamiltonian Monte Carlo; empty: not known
   std::vector<std::size_t> divergences;
   std::optional<double> warmup_seconds, sampling_seconds;
-  std::int64_t warmup = 0, thin = 1;  ///< steps
-  /// Sentences for the user about what the reader found in the files or left out.
+  std::int64_t warmup = 0, thin = 1;  ///< length of the warm-up and distance of draws, in steps
+  /// Sentences for the user about what the reader found in the files or skipped.
   std::vector<std::string> notes;
   /// "variational", "pathfinder" or "laplace": the draws are independent draws of such an approximation to
-  /// the posterior, so R-hat and ESS say nothing about the posterior. Empty: draws of Markov chains.
+  /// the posterior, so R-hat and ESS have no meaning for the posterior. Empty: draws of Markov chains.
   std::string approximation;
-  /// Layout of the names after the log densities; without blocks where it is not known.
+  /// Layout of the names after the log densities; has no blocks if the layout is not known.
   ParameterLayout layout;
 
   std::size_t num_quantities() const { return names.size(); }
@@ -68,28 +68,28 @@ struct DrawSet {
 };
 
 enum class Phase { warmup, sampling };
-/// The draws of one phase of chains that were read from files. All chains are cut to the length of the
-/// shortest. Throws InputError where there are no sampling draws yet; without draws of warm-up the result has
-/// no parameters. The caller sets ensembles, superchains and times from the manifest.
+/// Makes a set of the draws of one phase of chains that were read from files. All chains are cut to the
+/// length of the shortest. Throws InputError if there are no sampling draws yet; if there are no draws of
+/// warm-up, the result has no parameters. The caller sets ensembles, superchains and times from the manifest.
 DrawSet draw_set_of(const std::vector<ChainDraws>& chains, const std::string& source,
                     Phase phase = Phase::sampling);
 
-/// Reads one CSV file per chain as CmdStan or the sample_file of rstan writes it: comments, a header, rows of
-/// numbers. Columns whose names end in two underscores belong to the sampler; lp__ is the log density. Saved
-/// rows of warm-up are left out (method = fixed_param has none). Draws of method = variational, pathfinder
-/// and laplace are read as draws of an approximation, those of generate_quantities as they are. Throws
-/// InputError for files of other methods, which hold no draws.
+/// Reads one CSV file per chain in the format of CmdStan or of rstan's sample_file: comments, a header, rows
+/// of numbers. Columns whose names end in two underscores belong to the sampler; lp__ is the log density.
+/// Saved rows of warm-up are skipped (method = fixed_param has none). Draws of method = variational,
+/// pathfinder and laplace are read as draws of an approximation, those of generate_quantities without change.
+/// Throws InputError for files of other methods, which contain no draws.
 DrawSet read_stan_csv(const std::vector<std::filesystem::path>& files);
 
-/// Whether a CSV file's header begins with the columns `chain,draw`: the table of all chains that
-/// `emomc export --format csv` writes. Throws InputError where the file cannot be read.
+/// Whether a CSV file's header begins with the columns `chain,draw`: the table of all chains that `emomc
+/// export --format csv` writes. Throws InputError if the file cannot be read.
 bool is_draw_table(const std::filesystem::path& file);
-/// Reads such a table. The rows of a chain are in the order of their draws; rows of different chains may
-/// alternate. Leading columns with the names log_density, log_likelihood, log_prior, lp__ and lp are log
-/// densities. Throws InputError.
+/// Reads a table of the format that is_draw_table() recognises. The rows of a chain must be in the order of
+/// their draws; rows of different chains may alternate. Leading columns with the names log_density,
+/// log_likelihood, log_prior, lp__ and lp are log densities. Throws InputError.
 DrawSet read_draw_table(const std::filesystem::path& file);
 
-/// Quantities that form one array. A matrix of which the files store the lower triangle is complete here.
+/// Quantities that form one array. A matrix whose lower triangle alone is in the files is complete here.
 struct QuantityArray {
   std::string name;
   std::vector<int> shape;               ///< empty for a scalar
@@ -97,15 +97,16 @@ struct QuantityArray {
   int component_axis = -1;
   std::vector<int> feature_axes;  ///< axes that run over the data's columns
 };
-/// The arrays of the `count` quantities after the log densities, from the layout where it is known and
+/// Returns the arrays of the `count` quantities after the log densities, from the layout if it is known and
 /// otherwise from the names. Names that do not form an array become scalars.
 std::vector<QuantityArray> arrays_of(const DrawSet& set, std::size_t count);
 
-/// Neighbouring names `x[i,j]`, `x.i.j` or `x` with the same first part and the same number of indices.
+/// A group of neighbouring names `x[i,j]`, `x.i.j` or `x` with the same first part and the same number of
+/// indices.
 struct NameBlock {
   std::string name;
-  std::size_t begin, size;                ///< range of names
-  std::vector<std::vector<int>> indices;  ///< of each name; empty for a scalar
+  std::size_t begin, size;                ///< first name and number of names
+  std::vector<std::vector<int>> indices;  ///< indices in each name; empty for a scalar
 };
 std::vector<NameBlock> blocks_of_names(std::span<const std::string> names);
 

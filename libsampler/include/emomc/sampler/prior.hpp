@@ -11,12 +11,13 @@
 namespace emomc {
 
 /// A number or nested list of numbers as the user wrote it; `shape` is empty for one number. It is broadcast
-/// against a block as a scalar, [d], [K] or [K][d]. Alternatively the argument is a parameter that is
-/// sampled, one for each column of the block.
+/// against a block as a scalar, [d], [K] or [K][d]. Alternatively the argument is itself a sampled parameter,
+/// with one element for each column of the block.
 struct ArrayArgument {
   std::vector<int> shape;
   std::vector<double> values;  ///< row-major
-  bool is_sampled = false;     ///< its prior is PriorSet::blocks["block.argument"]
+  bool is_sampled = false;     ///< whether the argument is sampled; its prior is then
+                               ///< PriorSet::blocks["block.argument"]
   bool operator==(const ArrayArgument&) const = default;
 };
 
@@ -38,22 +39,23 @@ enum class PriorFamily {
   fixed
 };
 
-/// The prior of one block. Arguments are by position, in the order of `argument_names(family)`.
+/// The prior of one block. Arguments are positional, in the order of `argument_names(family)`.
 struct PriorSpec {
   PriorFamily family = PriorFamily::normal;
   std::vector<ArrayArgument> arguments;
   bool operator==(const PriorSpec&) const = default;
 };
-/// Whether x and 1 - x have the same density; of a family that has no arguments with priors of their own.
+/// Whether x and 1 - x have the same density. `prior` must not have arguments with priors of their own.
 bool is_symmetric_about_half(const PriorSpec& prior);
 
-/// The names of a family's arguments: normal {mean, sd}, half_normal {sd}, student_t {df, mean, scale},
-/// cauchy {location, scale}, lognormal {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape, scale},
-/// exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, lkj {eta}, fixed {value}.
+/// Returns the names of a family's arguments: normal {mean, sd}, half_normal {sd}, student_t {df, mean,
+/// scale}, cauchy {location, scale}, lognormal {meanlog, sdlog}, gamma {shape, rate}, inverse_gamma {shape,
+/// scale}, exponential {rate}, uniform {lower, upper}, beta {a, b}, dirichlet {a}, von_mises {mean,
+/// concentration}, lkj {eta}, fixed {value}.
 const std::vector<std::string>& argument_names(PriorFamily family);
-/// The arguments that can be sampled themselves: locations and scales of some families.
+/// The names of the arguments that can be sampled themselves: locations and scales of some families.
 std::vector<std::string> sampled_argument_names(PriorFamily family);
-/// The name of a family in configurations, and the family of a name; empty for an unknown name.
+/// The name of a family in configurations. family_from_name() is the inverse; empty for an unknown name.
 const std::string& family_name(PriorFamily family);
 std::optional<PriorFamily> family_from_name(const std::string& name);
 std::vector<std::string> family_names();
@@ -62,14 +64,14 @@ std::vector<std::string> family_names();
 /// diag(s) and has one prior for s, `scales`, and one for R, `correlations` (Lewandowski, Kurowicka and Joe
 /// 2009).
 struct PriorSet {
-  std::map<std::string, PriorSpec> blocks;  ///< by block name
+  std::map<std::string, PriorSpec> blocks;  ///< priors by block name
   /// Lower bound of scales, as a share of the column's sd in the sampler's units.
   double scale_floor = 0.001;
   /// Name of a block with a component axis whose first coordinates must increase with the component; the
   /// prior is multiplied by K!. Empty: none. The prior must be invariant to permutations of the components.
   std::string order = {};
-  /// Blocks with one axis whose values are in an order; the prior, which is the same for all of them, is
-  /// multiplied by the factorial of their number. Blocks that are fixed have their values in this order.
+  /// Blocks with one axis whose values are in an order. The prior, which is the same for all values, is
+  /// multiplied by the factorial of their number. The values of fixed blocks must be in this order.
   std::map<std::string, ListOrder> list_orders = {};
   bool operator==(const PriorSet&) const = default;
 };

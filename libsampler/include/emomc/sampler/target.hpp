@@ -14,9 +14,10 @@
 
 namespace emomc {
 
-/// The blocks that have priors of their own: `block` itself, or `scales` and `correlations` of a covariance.
+/// Returns the blocks that have priors of their own: `block` itself, or `scales` and `correlations` for a
+/// covariance.
 std::vector<ParameterBlock> prior_blocks(const ParameterBlock& block);
-/// `layout`, followed by a block "block.argument" for each prior argument that is itself sampled.
+/// Returns `layout`, followed by a block "block.argument" for each prior argument that is itself sampled.
 ParameterLayout with_sampled_arguments(ParameterLayout layout, const PriorSet& prior);
 
 /// The arrays that a ParameterTable points to.
@@ -33,7 +34,7 @@ class Target {
  public:
   /// `layout` is the likelihood's; layout() also has the sampled prior arguments after it. `column_sd`
   /// [columns] is the sd of each column in the sampler's units; scales are bounded below by scale_floor times
-  /// it. Throws InputError where a prior names no block, a block has no prior, an argument cannot be
+  /// that sd. Throws InputError if a prior names no block, a block has no prior, an argument cannot be
   /// broadcast or a fixed value is outside the support.
   Target(ParameterLayout layout, const PriorSet& prior, std::span<const double> column_sd);
 
@@ -42,41 +43,42 @@ class Target {
   int dim_unconstrained() const { return dim_unconstrained_; }  ///< number of free parameters
 
   /// Computes theta [dim] from u [dim_unconstrained] and returns the log Jacobian log |d theta / d u|; for a
-  /// covariance it is that of its scales and correlations (docs/statistics.md).
+  /// covariance this is the Jacobian of its scales and correlations (docs/statistics.md).
   double constrain(std::span<const double> u, std::span<double> theta) const;
-  /// The same with the log prior, bit for bit as a step of the sampler computes it.
+  /// Computes theta like constrain() and returns log Jacobian and log prior, bit for bit as in a step of the
+  /// sampler.
   device::PointDensities constrain_with_prior(std::span<const double> u, std::span<double> theta) const;
-  /// Computes the gradient [dim_unconstrained] of beta log L + log prior + log Jacobian with respect to u, of
-  /// which theta [dim] is what constrain() writes, bit for bit as a step of the sampler computes it.
-  /// `likelihood_gradient` is d log L / d theta of the likelihood's parameters as in GradientView, or empty:
-  /// of the prior alone.
+  /// Computes the gradient [dim_unconstrained] of beta log L + log prior + log Jacobian with respect to u,
+  /// bit for bit as in a step of the sampler. theta [dim] must be what constrain() writes for u.
+  /// `likelihood_gradient` is d log L / d theta for the likelihood's parameters as in GradientView, or empty
+  /// for the gradient of log prior + log Jacobian alone.
   void gradient(std::span<const double> u, std::span<const double> theta,
                 std::span<const double> likelihood_gradient, double beta, std::span<double> out) const;
-  /// Computes u [dim_unconstrained] from theta [dim]. Throws InputError, naming the parameter, where theta is
+  /// Computes u [dim_unconstrained] from theta [dim]. Throws InputError, naming the parameter, if theta is
   /// outside the support.
   void unconstrain(std::span<const double> theta, std::span<double> u) const;
-  /// Log density of theta [dim] in the units in which the prior is stated, with all constants. -infinity
-  /// where a lower bound, an order or a positive definite matrix is violated. It does not check that fixed
-  /// parameters have their values, that weights sum to 1 or that fractions are between 0 and 1.
+  /// Returns the log prior density of theta [dim] in the units in which the prior is stated, with all
+  /// constants; -infinity if a lower bound, an order or a positive definite matrix is violated. Not checked:
+  /// whether fixed parameters have their values, weights sum to 1 and fractions are between 0 and 1.
   double log_prior(std::span<const double> theta) const;
-  /// The likelihood's parameters, followed by values for the sampled prior arguments: location and scale are
-  /// set to the mean and the sd of the parameters that have this prior, on the log scale for lognormal; the
-  /// rate of exponential is set to the reciprocal of their mean.
+  /// Returns the likelihood's parameters, followed by values for the sampled prior arguments. Location and
+  /// scale are set to the mean and the sd of the parameters that have this prior, on the log scale for
+  /// lognormal; the rate of exponential is set to the reciprocal of their mean.
   std::vector<double> with_arguments_of(std::span<const double> theta) const;
-  /// Moves theta [dim] into the support where it lies outside: scales above their floor, weights to the
-  /// smallest normal number (2.2e-308) or more, values of an interval inside it, fixed parameters to their
-  /// values, components into the order of the prior, lists into theirs.
+  /// Moves theta [dim] into the support if it is outside: scales above their floor, weights to the smallest
+  /// normal number (2.2e-308) or more, values of an interval inside it, fixed parameters to their values,
+  /// components and lists into the order of the prior.
   void move_inside(std::vector<double>& theta) const;
-  /// Draws theta [dim] from the prior; the random numbers are a function of (seed, chain, attempt). Smaller
-  /// weights are replaced by the smallest normal number, 2.2e-308.
+  /// Draws theta [dim] from the prior; the random numbers are a function of (seed, chain, attempt). Weights
+  /// below the smallest normal number, 2.2e-308, are replaced by that number.
   std::vector<double> draw_from_prior(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt) const;
   /// Multiplies the coordinates of each angle in u [dim_unconstrained()], which have length 1 after
-  /// unconstrain(), by a length from its density (device/angle.hpp), so that u is a draw from the prior's
-  /// density of u.
+  /// unconstrain(), by a length drawn from its density (device/angle.hpp), so that u is a draw from the
+  /// prior's density of u. The random numbers are a function of (seed, chain, attempt).
   void draw_lengths(std::uint64_t seed, std::uint32_t chain, std::uint64_t attempt,
                     std::span<double> u) const;
 
-  /// Range of block b's free parameters in u; empty for a fixed block.
+  /// Range of a block's free parameters in u; empty for a fixed block.
   struct Range {
     int begin, size;
   };
@@ -89,8 +91,8 @@ class Target {
   /// have the same prior.
   bool components_are_exchangeable() const { return !ordered_block_ && !components_differ_; }
 
-  /// Whether the prior leads chains to values that a double cannot represent, such as weights below
-  /// 1e-308. This holds for dirichlet and gamma with a shape below 0.1, and for beta with an argument below 1
+  /// Whether the prior leads chains to values that a double cannot represent, such as weights below 1e-308.
+  /// This is the case for dirichlet and gamma with a shape below 0.1, and for beta with an argument below 1
   /// or between 1 and 2.
   bool reaches_edge_of_support() const;
 
@@ -98,8 +100,8 @@ class Target {
   /// parameters.
   int free_scales(std::size_t block) const { return free_scales_[block]; }
 
-  /// Whether chains of both targets can belong to one run: the same parameters with the same transforms and
-  /// free coordinates. The arguments of their priors may differ.
+  /// Whether chains of both targets can belong to one run: the targets must have the same parameters with the
+  /// same transforms and free coordinates. The arguments of their priors may differ.
   bool is_like(const Target& other) const;
 
   /// The table that the sampler's steps read, in host memory owned by this object.
@@ -108,7 +110,7 @@ class Target {
 
  private:
   device::MixtureLayout find_mixture() const;
-  /// Sorts the values of a block of ordered_lists() in its order.
+  /// Sorts the values of a block of ordered_lists() into the block's order.
   void sort_list(std::size_t block, std::span<double> theta) const;
   void unconstrain_row(const device::CovarianceRow& row, std::span<const double> theta,
                        std::span<double> u) const;
