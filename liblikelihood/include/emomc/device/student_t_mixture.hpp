@@ -8,7 +8,7 @@
 //   t = shift - e log(1 + sum_j (x_j g_j + h_j)^2).
 // In mixed precision g, h and e are rounded to float32 first and the shift is computed from the rounded
 // numbers, as in axis_aligned_mixture.hpp: with any g and any e > log2(e) d / 2 that is a t distribution.
-#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+#include "emomc/device/axis_aligned_mixture.hpp"  // before the guard: this may be included again
 
 #if defined(EMOMC_DEVICE_STUDENT_T_ARITHMETIC) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
 #ifdef EMOMC_DEVICE_STUDENT_T_ARITHMETIC

@@ -98,8 +98,7 @@ struct DeviceModel {
   DeviceCode code;
   device::LikelihoodSizes sizes{};
   bool leaves_registers = true;
-  int rows_per_thread =
-      0;  ///< DeviceLikelihood::rows_per_thread in float64; in float32 twice as many, up to 4
+  int rows_per_thread = 0;     ///< rows of a thread in float64; in float32 twice as many, up to 4
   bool sums_products = false;  ///< DeviceLikelihood::sums_products
   int chains_together = 1;     ///< DeviceLikelihood::chains_together
   device::GradientSizes gradient{};
