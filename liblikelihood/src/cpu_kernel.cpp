@@ -7,7 +7,7 @@
 #include "gradient_sums.hpp"
 #include "tree_sum.hpp"
 
-// Compiled once, without the instructions of a SIMD target.
+// remaining_sum() is compiled once, without the instructions of a SIMD target.
 namespace emomc::cpu {
 double remaining_sum(double* values, std::size_t count);
 }

@@ -49,8 +49,7 @@ constexpr GradientSums gradient_sums(const Shape& shape) {
 
 /// Size of the working memory of tile_gradient(): the responsibilities [4 num_blocks][kGradientStride], and
 /// the last rows [dim][kGradientRowGroup], or for matrices two arrays [dim][kGradientRows].
-inline constexpr int kGradientStride =
-    device::kTileRows + 16;  // so that not all begin in the same cache lines
+inline constexpr int kGradientStride = device::kTileRows + 16;  // avoids conflicts of cache lines
 inline constexpr int kGradientRows = 256, kGradientRowGroup = 32, kGradientLanes = 16;
 constexpr std::size_t gradient_work(const GradientSums& s) {
   const auto padded = static_cast<std::size_t>((s.num_components + 3) / 4 * 4);
