@@ -203,9 +203,8 @@ long BatchEvaluation::num_rounds(long sums, int chains) const {
 
 // The grid with the least cost: few and short waves of blocks. Costs are in cycles.
 BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
-  constexpr double kPart = 700,
-                   kRound = 5000;             // cost of each part after the first; of a round of num_rounds()
-  constexpr double kCyclesOfByte = 1.0 / 20;  // cost of a byte of a part
+  constexpr double kPart = 700, kRound = 5000;  // each part after the first; each round of num_rounds()
+  constexpr double kCyclesOfByte = 1.0 / 20;    // cost of a byte of a part
   const double start_and_end = 2 * cycles_of_part_;
   Grid best;
   double least = -1;

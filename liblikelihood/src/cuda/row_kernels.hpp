@@ -63,7 +63,7 @@ class RowKernels {
   virtual void forget(const device::KeptView& kept, ActiveSet active, Stream stream) const = 0;
 };
 
-/// Makes an engine with these kernels. Kernels for gradients are compiled when they are first needed.
+/// Makes an engine with these kernels. The engine compiles kernels for gradients in allocate_gradients().
 /// `ranks`: the ranks over which rows are divided; null: the engine has all rows. `likelihood` is without
 /// rows, segments and caches.
 template <class Real>
