@@ -42,7 +42,7 @@ MomentLayout moment_layout(const Model& model) {
 
 struct MomentSums {
   double log_likelihood = 0;
-  std::vector<double> moments;  ///< in the order of MomentLayout
+  std::vector<double> moments;  ///< moments in the order of MomentLayout
 };
 
 /// Computes the moments at theta from a copy of the data. The bits of the CPU do not depend on the number of

@@ -13,7 +13,7 @@
 
 namespace emomc {
 
-/// Textbook formulas, in float64.
+/// The log density of a row and its gradient, in float64.
 template <class Model>
 class MixtureReference {
  public:
@@ -25,7 +25,7 @@ class MixtureReference {
   }
 
   /// Returns log_density(theta, x) and writes its gradient [num_parameters]. With the responsibilities r_k =
-  /// w_k f_k / f it is sum_k r_k d log f_k / d theta, and f_k / f for the weights.
+  /// w_k f_k / f the gradient is sum_k r_k d log f_k / d theta, and f_k / f for the weights.
   double gradient(const double* theta, const double* x, double* gradient) const {
     const std::vector<double> terms = terms_of(theta, x);
     const double largest = largest_of(terms);
@@ -120,7 +120,8 @@ class MixtureReference {
     }
   }
 
-  // With q = sum_j z_j^2: -(nu + d) / (nu + q) z_j d z_j, and with respect to nu
+  // With q = sum_j z_j^2, the derivative with respect to means and scales is -(nu + d) / (nu + q) z_j d z_j
+  // and the term of the scale in the normaliser; with respect to nu it is
   //   (psi((nu + d) / 2) - psi(nu / 2) - d / nu - log(1 + q / nu) + (nu + d) / nu q / (nu + q)) / 2.
   void add_student_t(const double* theta, int k, const double* x, double r, double* gradient) const {
     const int d = model_.shape().dim;
@@ -144,7 +145,8 @@ class MixtureReference {
         (static_cast<double>(share) * d / freedom - excess - device::digamma_deficit(0.5 * freedom, d));
   }
 
-  // With z = L^-1 (x - mean) and v = L'^-1 z: v for the mean, v_i z_j - (i == j) / L_ii for L_ij.
+  // With z = L^-1 (x - mean) and v = L'^-1 z, the derivative with respect to the mean is v, and with respect
+  // to L_ij it is v_i z_j - (i == j) / L_ii.
   void add_correlated(const double* theta, int k, const double* x, double r, double* gradient) const {
     const int d = model_.shape().dim;
     std::vector<double> z = residuals(theta, k, x), v = z;

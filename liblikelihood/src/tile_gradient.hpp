@@ -216,7 +216,7 @@ EMOMC_INLINE Real log_excess(Real u, Real v) {
   return real_select_greater(v, Real(Scalar(0.0625)), real_log1p(u) - v, series * (v * v));
 }
 
-// For Student t components: adds the sums of tails, and divides the responsibilities by 1 + u.
+// Adds the sums of tails of Student t components, and divides the responsibilities by 1 + u.
 template <class Real, class Scalar>
 EMOMC_INLINE void add_tails(const StudentTShape& shape, const Scalar* coefficients,
                             const PaddedColumns<Scalar>& columns, int num_rows, Scalar* r,

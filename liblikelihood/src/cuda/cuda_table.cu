@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// A block for each tile.
+/// Writes the tiles of an engine, one block for each tile.
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
     tiles_kernel(const __grid_constant__ RowFormula rows, const i64* first_rows, const int* tile_rows,

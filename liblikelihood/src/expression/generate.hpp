@@ -1,5 +1,5 @@
-// Writes a likelihood as a C++ header (device/density.hpp). Parameters and columns are numbered and numbers
-// are printed anew, so that no text of a configuration reaches a compiler.
+// Writes a likelihood as a C++ header (device/density.hpp). Parameters and columns are numbered, and numbers
+// are printed from their values, so that no text of a configuration reaches a compiler.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Sums by a whole block in the order that docs/statistics.md fixes: a balanced tree of neighbours, padded
+// Computes sums by a whole block in the order of docs/statistics.md: a balanced tree of neighbours, padded
 // with zeros to a power of two. So the bits depend on neither the number of threads nor their mapping.
 #ifndef EMOMC_DEVICE_BLOCK_SUMS_CUH
 #define EMOMC_DEVICE_BLOCK_SUMS_CUH

@@ -13,8 +13,8 @@
 // type T, float or double. c[i] is parameter i, in the order of `parameters`; for a likelihood that also has
 //
 //     static constexpr int num_coefficients = 4;  // at least 1
-//     template <class Team> EMOMC_HD double prepare(const Team& team, const double* theta, double*
-//     coefficients) const;
+//     template <class Team>
+//     EMOMC_HD double prepare(const Team& team, const double* theta, double* coefficients) const;
 //
 // c[i] is coefficient i, which prepare() writes once for each parameter vector. The value that prepare()
 // returns, which must be the same for every member of the team, is added to the log density of each row;
@@ -50,8 +50,9 @@
 //     template <int kRows, class Rows, class T>
 //     EMOMC_HD static void add_adjoints(const Rows& rows, const T (*a)[kRows], int num_rows, double* sums);
 //     static constexpr int num_product_tiles, num_plain_adjoints, num_gathers, num_gathered_sums;
-//     EMOMC_HD static constexpr GradientTile product_tile(int), PlainSum plain_adjoint(int), GatheredSum
-//     gather(int);
+//     EMOMC_HD static constexpr GradientTile product_tile(int);
+//     EMOMC_HD static constexpr PlainSum plain_adjoint(int);
+//     EMOMC_HD static constexpr GatheredSum gather(int);
 //     template <class Team>
 //     EMOMC_HD void prepare_gradient(const Team& team, const double* theta, const double* sums,
 //                                    double* gradient) const;

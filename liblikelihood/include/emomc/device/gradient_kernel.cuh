@@ -1,9 +1,9 @@
-// Log likelihoods and gradients of many parameter vectors (gradient_rows.hpp), compiled at run time with all
-// sizes as constants. A block computes a group of parts of tiles for some chains. Each warp goes through rows
-// of its own, a step of its lanes' rows at a time: every lane evaluates its rows and writes the numbers of
-// these rows to the warp's shared memory; the sums of numbers times columns are then a product of matrices,
-// which the tensor cores compute. The sums of warps are added in the order of the warps, and
-// gradient_finish_kernel adds the sums of groups, so that the bits depend on the chain's rows alone. Log
+// A kernel for log likelihoods and gradients of many parameter vectors (gradient_rows.hpp), which is compiled
+// at run time with all sizes as constants. A block computes a group of parts of tiles for some chains. Each
+// warp goes through rows of its own, a step of its lanes' rows at a time: every lane evaluates its rows and
+// writes the numbers of these rows to the warp's shared memory; the sums of numbers times columns are then a
+// product of matrices, which the tensor cores compute. The sums of warps are added in the order of the warps,
+// and gradient_finish_kernel adds the sums of groups, so that the bits depend on the chain's rows alone. Log
 // densities are summed by the tree of docs/statistics.md.
 #ifndef EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 #define EMOMC_DEVICE_GRADIENT_KERNEL_CUH

@@ -8,7 +8,8 @@
 
 namespace emomc::device {
 
-/// `is_own`: `scratch` belongs to the block alone and does not hold the scratch memory of all chains.
+/// The body of the kernels below. `is_own`: `scratch` belongs to the block alone and does not hold the
+/// scratch memory of all chains.
 template <bool is_own = false, class L, class Real>
 __device__ __forceinline__ void prepare_chain(const L& likelihood, const double* theta, int ld,
                                               ActiveSet active, Real* coefficients, double* common,
@@ -27,7 +28,7 @@ __device__ __forceinline__ void prepare_chain(const L& likelihood, const double*
 }
 
 /// One block of kTeamLanes threads per active chain; `scratch` is num_chains x num_scratch device doubles.
-/// For a likelihood whose sizes are known at run time.
+/// This kernel is for a likelihood whose sizes are known at run time.
 template <class L, class Real>
 __global__ void __launch_bounds__(kTeamLanes)
     prepare_kernel(const L likelihood, const double* theta, int ld, ActiveSet active, Real* coefficients,

@@ -9,7 +9,7 @@
 namespace emomc::device {
 
 inline constexpr double kRootHalfLog2E = 0.84932180028801904272150283410;  // sqrt(log2(e) / 2)
-inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // its log2
+inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // log2 of kRootHalfLog2E
 
 /// 2^x in float64 for any finite x, by the series of the exponential where |x log 2| is below 1e-4.
 EMOMC_INLINE double exp2_double(double x) {

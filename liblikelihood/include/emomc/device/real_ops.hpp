@@ -22,7 +22,7 @@ EMOMC_INLINE float real_max(float a, float b) { return EMOMC_FMAXF(a, b); }
 EMOMC_INLINE double real_max(double a, double b) { return a > b ? a : b; }
 EMOMC_INLINE float real_min(float a, float b) { return EMOMC_FMINF(a, b); }
 EMOMC_INLINE double real_min(double a, double b) { return a < b ? a : b; }
-/// a > b ? x : y
+/// Returns a > b ? x : y.
 EMOMC_INLINE float real_select_greater(float a, float b, float x, float y) { return a > b ? x : y; }
 EMOMC_INLINE double real_select_greater(double a, double b, double x, double y) { return a > b ? x : y; }
 
@@ -71,7 +71,7 @@ struct RealTraits<double> {
   static constexpr double min_exponent = -1022.0, max_exponent = 1023.0;
 };
 
-/// 2^r for |r| <= 1/2 by its Taylor polynomial: degree 7 in float32 (1e-9), 13 in float64 (5e-18).
+/// 2^r for |r| <= 1/2 by the Taylor polynomial: degree 7 in float32 (1e-9), 13 in float64 (5e-18).
 template <class Real>
 EMOMC_INLINE Real exp2_kernel(Real r, float) {
   Real p = real_fma(Real(1.525273380405984e-05f), r, Real(1.540353039338161e-04f));
@@ -299,7 +299,7 @@ struct LogSum {
     largest = real_max(largest, t);
     sum = real_fma(sum, real_exp2_addend(before - largest), real_exp2_addend(t - largest));
   }
-  /// log2 of the sum less `largest`; minus infinity where there was no term.
+  /// log2 of the sum minus `largest`; minus infinity where there was no term.
   EMOMC_INLINE Real rest() const {
     const Real least = Real(RealTraits<Scalar>::lowest);
     return real_select_greater(largest, least, real_log2(sum), Real(-RealTraits<Scalar>::infinity));

@@ -1,10 +1,10 @@
 // Mixture of Student's t distributions in d dimensions: weights [K], means [K][d], scales [K][d],
 // degrees_of_freedom [K]. A component has the density (Kotz and Nadarajah 2004, "Multivariate t Distributions
 // and Their Applications", with a diagonal scale matrix)
-//   Gamma((nu + d) / 2) / (Gamma(nu / 2) (nu pi)^(d / 2) prod_j s_j) (1 + sum_j ((x_j - m_j) / s_j)^2 /
-//   nu)^-(nu + d)/2.
+//   Gamma((nu + d) / 2) / (Gamma(nu / 2) (nu pi)^(d / 2) prod_j s_j)
+//     (1 + sum_j ((x_j - m_j) / s_j)^2 / nu)^(-(nu + d) / 2).
 //
-// With g = 1 / (s sqrt(nu)), h = -m g and e = log2(e) (nu + d) / 2 it is, to base 2,
+// With g = 1 / (s sqrt(nu)), h = -m g and e = log2(e) (nu + d) / 2 the weighted log density is, to base 2,
 //   t = shift - e log(1 + sum_j (x_j g_j + h_j)^2).
 // In mixed precision g, h and e are rounded to float32 first and the shift is computed from the rounded
 // numbers, as in axis_aligned_mixture.hpp: any g > 0 and any exponent e above log2(e) d / 2 define a t

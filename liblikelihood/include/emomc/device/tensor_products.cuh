@@ -1,4 +1,4 @@
-// Sums of products of numbers and columns by the tensor cores.
+// Computes sums of products of numbers and columns with tensor cores.
 // Tensor cores ignore the last 13 bits of float32 numbers, so that a number is passed as a sum of two numbers
 // unless it may be rounded. Tensor cores truncate the results of additions, so that a sum covers one step
 // only.

@@ -8,7 +8,8 @@
 
 namespace emomc::device {
 
-/// Which tiles each chain reads and in which order their sums are taken; all pointers are device memory.
+/// Tables of the tiles that each chain reads and of the order in which sums are added; all pointers are
+/// device memory.
 struct ChainWorkView {
   const int* list_of_chain;  ///< [num_chains] chains with equal segments share a list
   const int* first_tile;     ///< [num_lists + 1] into `tiles`
@@ -47,7 +48,7 @@ struct EvaluationView {
   double* tile_sums;      ///< num_chains x work.max_tiles x kSumsPerTile, the first num_tiles x kParts in use
   double* segment_sums;   ///< num_chains x work.max_segments
   unsigned* num_arrived;  ///< [num_chains], 0 between launches
-  double* log_likelihood;  ///< [num_chains]; null: tile_sums are what is wanted
+  double* log_likelihood;  ///< [num_chains]; null: only tile_sums are wanted
   double* rows;            ///< num_tiles x kTileRows; null: not wanted
   const int* component;    ///< [num_chains] component that differs, for an evaluation of components
   bool is_component;  ///< whether components are evaluated, even if the kernel computes the whole density
@@ -66,7 +67,7 @@ enum class TileWork {
   component,  ///< one component differs; kept sums of the others are used
 };
 
-/// Where a block finds coefficients and rows; the bits are the same.
+/// The memory in which a block finds coefficients and rows; results have the same bits.
 enum class TileMemory {
   fused,   ///< in shared memory: the block computes the coefficients and copies the tile
   staged,  ///< in shared memory: the block copies both; prepare_kernel computes the coefficients

@@ -24,7 +24,7 @@ using device::NumberType;
 
 class DeviceTable;
 
-/// Rows of a table as an engine reads them.
+/// The rows of a table, and the numbers of each row that an engine reads.
 struct DeviceRowSource {
   std::shared_ptr<const DeviceTable> table;
   std::vector<device::ColumnShift> shifts;  ///< [columns of the table]
@@ -55,7 +55,7 @@ class DeviceTable : public std::enable_shared_from_this<DeviceTable> {
   /// A table of the columns with these indices, in this order. Equal arguments return the same object.
   std::shared_ptr<const DeviceTable> columns_at(const std::vector<std::size_t>& places) const;
 
-  /// The first number that is not finite, as row x num_columns() + column.
+  /// The first number that is not finite, as row x num_columns() + column; nullopt if all are finite.
   std::optional<std::size_t> first_not_finite() const;
   /// The results of column_ranges() and column_units() (standardize.hpp) for the same numbers, bit for bit.
   const std::vector<ColumnRange>& ranges() const;

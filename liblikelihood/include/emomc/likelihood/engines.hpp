@@ -29,8 +29,8 @@ enum class Backend { automatic, reference, cpu, cuda };
 /// Names of the models in this build.
 std::vector<std::string> model_names();
 
-/// Blocks and shapes of a model's parameters for data of `dim` columns. Throws InputError where there is
-/// no such model or it does not take that many columns or components.
+/// Blocks and shapes of a model's parameters for data of `dim` columns. Throws InputError where there is no
+/// such model or the model does not take this number of columns or components.
 ParameterLayout model_layout(const ModelSpec& model, int dim);
 
 /// Resolves `automatic` from the work of one step, rows x components x columns x chains: cuda where the

@@ -30,7 +30,7 @@ struct FitOptions {
 
 struct FitResult {
   std::vector<double> theta;
-  double log_likelihood = 0;  ///< at theta
+  double log_likelihood = 0;  ///< log likelihood at theta
   double objective = 0;       ///< log_likelihood, plus log_prior for a posterior mode
   int rounds = 0;
   /// Whether the last round raised the objective by no more than the tolerance and lowered it by no more than

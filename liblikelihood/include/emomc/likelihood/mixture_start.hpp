@@ -20,7 +20,7 @@ inline constexpr std::size_t kRowsOfStarts = 8000;
 /// How a short fit's initial partition of the rows was made.
 enum class Seeding {
   kmeans,  ///< k-means++ seeds (Arthur and Vassilvitskii 2007), then Lloyd's algorithm
-  /// Random rows, each with the rows nearest to it; random_from_data of scikit-learn.
+  /// Groups of the rows that are nearest to each of some random rows, as random_from_data of scikit-learn.
   random_rows,
   random_splits,  ///< repeated splits of a group into two by a random hyperplane
   local_groups,   ///< small groups of neighbouring rows, for narrow components next to wide ones

@@ -50,7 +50,7 @@ ModelSpec model_of(const ParameterLayout& layout);
 // A mixture is recognised by the supports, units and axes of its blocks. The first three blocks of a mixture
 // are these:
 inline constexpr std::size_t kWeights = 0;  ///< a simplex [K]
-inline constexpr std::size_t kMeans = 1;    ///< [K][d]
+inline constexpr std::size_t kMeans = 1;    ///< real numbers [K][d]
 inline constexpr std::size_t kSpread = 2;   ///< sds [K] or [K][d], or covariances [d][d] or [K][d][d]
 
 /// Whether the model is a mixture with these blocks; further blocks may follow.

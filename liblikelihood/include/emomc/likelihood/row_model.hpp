@@ -76,7 +76,7 @@ class TileArithmetic {
 
   /// The natural logarithm of the likelihood of `num_rows` rows; 0 for no rows.
   virtual double log_likelihood(double sum, std::size_t num_rows, double common) const = 0;
-  /// The natural logarithm of a row's density, from what log_densities() wrote.
+  /// The natural logarithm of a row's density, from the number that log_densities() wrote.
   virtual double log_density(double of_row, double common) const = 0;
 
   /// How many numbers of each row, in slots, are kept while one component changes at a time; 0: none.
