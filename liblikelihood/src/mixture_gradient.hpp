@@ -36,7 +36,7 @@ void add_axis_aligned_gradient(const Model& model, const double* theta, const Gr
 }
 
 /// Adds L'^-1 (sum of r z) to the gradient of the means, and the lower triangle of L'^-1 (sum of r z z')
-/// minus the sums of r over the diagonal of L to the gradient of the factors.
+/// minus the sum of r divided by L_ii on the diagonal, to the gradient of the factors.
 template <class Model>
 void add_triangular_gradient(const Model& model, const double* theta, const GradientSums& place,
                              const double* sums, double* gradient) {

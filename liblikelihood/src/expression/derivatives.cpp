@@ -290,7 +290,7 @@ class Differentiation {
         return {};
       case Operation::call:
         return call(id, node, adjoint);
-      default:  // comparisons and `held` count as constants
+      default:  // comparisons and held values count as constants
         return {};
     }
   }

@@ -30,7 +30,7 @@ EMOMC_INLINE constexpr int gradient_stride(int real_bytes, int num_numbers) {
 struct GradientSizes {
   int num_slots = 0;    ///< sums over rows that are written for each chain and group of rows
   int num_sums = 0;     ///< sums from which the gradient is computed
-  int num_work = 0;     ///< further float64 numbers of working memory at the end of an evaluation
+  int num_work = 0;     ///< float64 numbers of working memory at the end, besides slots and sums
   int num_numbers = 0;  ///< numbers of a row of a chain
   int num_of_tile = 1;  ///< numbers that share the columns of a tile
   int num_tiles = 0;

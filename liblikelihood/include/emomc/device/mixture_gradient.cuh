@@ -310,8 +310,8 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   }
 
   /// With Sigma = L L' and M the sum of r (x - mean) (x - mean)': writes Sigma^-1 times the sum of r (x -
-  /// mean) for the means, and the lower triangle of L'^-1 L^-1 M L'^-1, minus the sum of r over the diagonal
-  /// of L, for the factors.
+  /// mean) for the means, and the lower triangle of L'^-1 L^-1 M L'^-1, minus the sum of r divided by L_ii on
+  /// the diagonal, for the factors.
   template <class Team, class Real>
   static __device__ void add_matrices(const Team& team, const Model& model, const double* theta,
                                       const double* slots, const Real* shift, double* work,

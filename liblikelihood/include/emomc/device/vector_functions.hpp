@@ -1,6 +1,6 @@
 // Elementary functions without branches, tables and calls, which a compiler can vectorise, for the rows of a
 // likelihood. Errors are below 4 ulp. At the ends of the domain, each function has the values of the function
-// of the same name in math.hpp.
+// of the same name in emomc::device.
 #ifndef EMOMC_DEVICE_VECTOR_FUNCTIONS_HPP
 #define EMOMC_DEVICE_VECTOR_FUNCTIONS_HPP
 
