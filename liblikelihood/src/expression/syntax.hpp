@@ -1,4 +1,4 @@
-// The grammar of expressions. From the loosest to the tightest operator, as in Stan:
+// The grammar of expressions. The operators, from the loosest to the tightest, bind as in Stan:
 //
 //   a || b    a && b    == !=    < <= > >=    + -    * /    - !    a ^ b (right to left)    a[i]
 //
