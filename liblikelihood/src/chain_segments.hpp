@@ -1,4 +1,4 @@
-// The segments that each chain reads, for engines that work on each chain by itself.
+// Lists the segments that each chain reads, for engines that evaluate each chain by itself.
 #pragma once
 
 #include <vector>

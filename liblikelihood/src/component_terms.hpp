@@ -1,4 +1,5 @@
-// The terms of a mixture's density, many rows at a time: what EM and the probabilities of components need.
+// Computes the terms of a mixture's density for many rows at a time, for EM and for the probabilities of
+// components.
 #pragma once
 
 #include <Eigen/Dense>
@@ -77,7 +78,8 @@ class ComponentTerms {
       terms.noalias() += x.cwiseAbs2() * quadratic_;
     }
     if constexpr (has_freedom) {
-      // So far these are -1/2 of the squared distance but for what depends on the component alone.
+      // So far the terms are -1/2 of the squared distances, without the parts that depend on the component
+      // alone.
       for (int k = 0; k < K_; ++k)
         terms.col(k) = -0.5 * (freedom_[k] + d_) *
                        ((-2 * (terms.col(k).array() + half_squares_[k])).max(0.0) / freedom_[k]).log1p();
@@ -106,7 +108,7 @@ class ComponentTerms {
     model.degrees_of_freedom(theta, 0);
   };
 
-  // The density of a Student t is that of student_t_mixture.hpp in device/.
+  // Prepares Student t components; emomc/device/student_t_mixture.hpp has the density.
   void prepare_tails(const Model& model, const double* theta) {
     freedom_.resize(K_);
     half_squares_.resize(K_);
@@ -126,7 +128,7 @@ class ComponentTerms {
   std::vector<Columns> inverses_;
   RowMajorMatrix precision_;
   Columns linear_, quadratic_;
-  Eigen::VectorXd freedom_, half_squares_;  ///< of components that are Student t
+  Eigen::VectorXd freedom_, half_squares_;  ///< for Student t components
 };
 
 }  // namespace emomc

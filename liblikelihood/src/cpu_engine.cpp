@@ -1,4 +1,5 @@
-// Chains and tiles on the threads of the processor; the arithmetic of a tile is the model's (TileArithmetic).
+// The cpu engine distributes chains and tiles over threads; the model provides the arithmetic of a tile
+// (TileArithmetic).
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -16,16 +17,16 @@
 namespace emomc {
 namespace {
 
-// Numbers of evaluations for the rows of each chain (TileArithmetic::keep), in two copies: one belongs to the
-// current point, the other to the candidate where it differs. A slot holds the rows of all tiles of a chain.
+// Kept numbers for the rows of each chain (TileArithmetic::keep), in two copies: one belongs to the current
+// point, the other to the candidate if the numbers differ. A slot holds the rows of all tiles of a chain.
 template <class Real>
 struct KeptNumbers {
   static constexpr int kAllPending = -1, kNothingPending = -2;
 
   int num_kept = 0;  ///< 0: no cache
   std::vector<Real> values;
-  std::vector<std::size_t> first_slot;  ///< [num_chains] index of its first slot's values
-  std::vector<std::size_t> slot_size;   ///< [num_chains] padded number of rows of its tiles
+  std::vector<std::size_t> first_slot;  ///< [num_chains] index of the first slot's values
+  std::vector<std::size_t> slot_size;   ///< [num_chains] padded number of rows of the chain's tiles
   std::vector<int> copy;                ///< num_chains x num_kept: which copy belongs to the current point
   /// [num_chains]: the slot that has the candidate's numbers in the other copy, kAllPending, or
   /// kNothingPending.
@@ -229,7 +230,7 @@ class CpuEngine final : public LikelihoodEngine {
   }
 
  private:
-  // A rank has whole blocks of gradients.
+  // The unit of a segment is a block of tiles for gradients, so that a rank has whole blocks.
   static std::unique_ptr<RowShare> make_share(const TileArithmetic<Real>& arithmetic, const DataSet& data,
                                               Communicator* ranks) {
     if (!ranks || ranks->size() == 1) return nullptr;
@@ -280,7 +281,7 @@ class CpuEngine final : public LikelihoodEngine {
       common_[i] = arithmetic_->prepare(point, coefficients_.data() + i * size,
                                         scratch_[static_cast<std::size_t>(worker)].data());
     };
-    // Other threads would take longer to notice less work than this than to do it.
+    // For less work than this, starting other threads takes longer than the work.
     constexpr std::size_t kCoefficientsForThreads = 2'000;
     if (count * size < kCoefficientsForThreads)
       for (std::size_t i = 0; i < count; ++i) prepare_one(i, 0);
@@ -290,7 +291,7 @@ class CpuEngine final : public LikelihoodEngine {
 
   double* scratch_rows(int worker) { return rows_[static_cast<std::size_t>(worker)].data(); }
 
-  // Parts `first` to `end`: the same rows for one chain or several.
+  // Evaluates parts `first` to `end`, which have the same rows for one chain or several.
   void evaluate_group(std::size_t first, std::size_t end, int worker) {
     constexpr std::size_t kMost = 16;
     const TilePart& part = parts_.parts()[first];
@@ -352,7 +353,7 @@ class CpuEngine final : public LikelihoodEngine {
     }
   }
 
-  // Writes the coefficients of one point to slot 0 and returns its `common`.
+  // Writes the coefficients of one point to slot 0 and returns `common` of this point.
   double prepare_one(const double* theta) {
     reserve(std::max<std::size_t>(common_.size(), 1));
     prepare(theta, 0, {nullptr, 1});
@@ -362,19 +363,19 @@ class CpuEngine final : public LikelihoodEngine {
   std::shared_ptr<const RowModel> model_;
   std::unique_ptr<TileArithmetic<Real>> arithmetic_;
   Device& device_;
-  std::unique_ptr<RowShare> share_;  ///< null: all rows are here
-  std::vector<Segment> segments_;    ///< the rows that are here
+  std::unique_ptr<RowShare> share_;  ///< null: this engine has all rows
+  std::vector<Segment> segments_;    ///< the rows of this engine
   TiledData<Real> data_;
-  std::size_t num_rows_;  ///< of all ranks
+  std::size_t num_rows_;  ///< rows of all ranks
   ThreadPool pool_;
   TileParts parts_;
   CpuGradients<Real> gradients_;
   std::vector<Real> coefficients_;
   std::vector<double> common_;
-  std::vector<std::vector<double>> scratch_, rows_;  ///< per thread
-  std::vector<std::vector<const Real*>> kept_;       ///< per thread
+  std::vector<std::vector<double>> scratch_, rows_;  ///< for each thread
+  std::vector<std::vector<const Real*>> kept_;       ///< for each thread
   KeptNumbers<Real> cache_;
-  // Where rows are divided over ranks.
+  // The members below are used if rows are divided over ranks.
   std::shared_ptr<DeviceRanks> devices_;
   std::unique_ptr<SharedSegmentSums> segment_sums_;
   RowNodes nodes_;

@@ -1,6 +1,6 @@
-// Log likelihoods and gradients of the cpu engine's chains. The unit of work is a block of tiles for some
-// chains that read the same rows; a block's size is a function of the rows alone, so that the order of
-// additions is too.
+// Computes log likelihoods and gradients of the cpu engine's chains. The unit of work is a block of tiles for
+// some chains that read the same rows. A block's size, and hence the order of additions, is a function of the
+// rows alone.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace emomc {
 
-/// The coefficients and `common` of active chain i are in slot i.
+/// Prepared coefficients; slot i has the coefficients and `common` of active chain i.
 template <class Real>
 struct PreparedSlots {
   const Real* coefficients;
@@ -30,7 +30,7 @@ struct PreparedSlots {
   const double* common;
 };
 
-/// Blocks of the tiles of a list.
+/// The largest number of blocks of the tiles of a list.
 inline constexpr std::size_t kMostGradientBlocks = 32;
 constexpr std::size_t tiles_of_gradient_block(std::size_t num_tiles) {
   const std::size_t tiles = (num_tiles + kMostGradientBlocks - 1) / kMostGradientBlocks;
@@ -57,9 +57,9 @@ class CpuGradients {
     }
   }
 
-  /// After set_chains(), where rows are divided over ranks: allocates what evaluate() gathers. Throws
-  /// InputError for a chain with several segments: blocks of its tiles would not be whole on one rank. The
-  /// arguments must outlive the object.
+  /// For rows that are divided over ranks, after set_chains(): allocates the records that evaluate() gathers.
+  /// Throws InputError for a chain with several segments, since a block of its tiles could be divided between
+  /// ranks. The arguments must outlive the object.
   void share(const RowShare& share, const RowNodes& nodes, std::shared_ptr<DeviceRanks> devices) {
     share_ = &share;
     nodes_ = &nodes;
@@ -71,7 +71,8 @@ class CpuGradients {
       for (int rank = 0; rank < share.num_ranks(); ++rank)
         most_blocks = std::max(most_blocks, blocks_of_rank(list, rank));
     }
-    // The lists are in the same order; their tiles are this rank's, their blocks those of all ranks.
+    // The lists are in the same order; the tiles of lists_ are this rank's, and blocks have the size for all
+    // ranks' tiles.
     for (std::size_t l = 0; l < lists_.size(); ++l) {
       lists_[l].tiles_per_block = tiles_of_gradient_block(nodes.lists()[l].num_tiles);
       lists_[l].num_blocks = blocks_of_rank(nodes.lists()[l], share.rank());
@@ -120,7 +121,7 @@ class CpuGradients {
 
  private:
   static constexpr std::size_t kMostChains = 16;
-  /// Rows times sums: below it other threads would take longer to notice the work than to do it.
+  /// Rows times sums; for less work than this, starting other threads takes longer than the work.
   static constexpr std::size_t kWorkForThreads = 16'000;
 
   /// The tiles of the chains that read the same segments.
@@ -174,7 +175,7 @@ class CpuGradients {
     }
     for (std::size_t l = 0; l < lists_.size(); ++l)
       if (open_[l].num_slots > 0) close(l);
-    // Blocks of tiles before groups of chains, so that a tile stays in cache for all groups.
+    // All groups of chains follow each other for each block of tiles, so that a tile stays in cache.
     std::stable_sort(items_.begin(), items_.end(),
                      [](const Item& a, const Item& b) { return a.block < b.block; });
     sums_.assign(num_block_sums, 0);
@@ -227,7 +228,7 @@ class CpuGradients {
     arithmetic_.gradient_of(theta, total_.data(), list.num_rows, gradient);
   }
 
-  // Blocks of a rank's tiles of a list.
+  // Number of blocks of a rank's tiles of a list.
   std::size_t blocks_of_rank(const RowNodes::List& list, int rank) const {
     if (list.segments.empty()) return 0;
     const auto tiles =
@@ -268,10 +269,11 @@ class CpuGradients {
   std::vector<TileList> lists_;
   std::vector<std::size_t> list_of_chain_;
   std::vector<Item> items_, open_;
-  std::size_t work_ = 0;                                 ///< of the items
-  std::vector<std::size_t> first_sum_, first_tile_sum_;  ///< of each slot
+  std::size_t work_ = 0;                                 ///< rows times sums of all items
+  std::vector<std::size_t> first_sum_, first_tile_sum_;  ///< first index of each slot
   std::vector<double> sums_, tile_sums_, total_, by_segment_;
-  // Where rows are divided over ranks. A record has a rank's nodes and sums of blocks for a slot.
+  // The members below are used if rows are divided over ranks. A record has a rank's nodes and sums of blocks
+  // for a slot.
   const RowShare* share_ = nullptr;
   const RowNodes* nodes_ = nullptr;
   std::size_t width_ = 0;

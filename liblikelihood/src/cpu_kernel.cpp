@@ -7,7 +7,7 @@
 #include "gradient_sums.hpp"
 #include "tree_sum.hpp"
 
-// Compiled once, without the instructions of a SIMD target.
+// remaining_sum() is compiled once, without the instructions of a SIMD target.
 namespace emomc::cpu {
 double remaining_sum(double* values, std::size_t count);
 }
@@ -16,7 +16,7 @@ double remaining_sum(double* values, std::size_t count);
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu_kernel.cpp"
 #include <hwy/foreach_target.h>
-// Must follow foreach_target.h.
+// The next include must follow foreach_target.h.
 #include <hwy/highway.h>
 
 #undef EMOMC_DEVICE_NAMESPACE
@@ -103,9 +103,9 @@ using namespace cpu;
 #else  // without Highway: one number at a time
 
 #include "emomc/device/models.hpp"
-// Must follow the shapes.
+// The next include must follow the shapes.
 #include "cpu_tile.hpp"
-// Must follow the tiles.
+// The next include must follow the tiles.
 #include "tile_gradient.hpp"
 
 namespace emomc {

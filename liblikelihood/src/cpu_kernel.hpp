@@ -1,5 +1,5 @@
-// The cpu engine's arithmetic on one tile. Each call is dispatched at run time to the widest SIMD target of
-// the processor.
+// The cpu engine's arithmetic on one tile. Each call is dispatched at run time to the processor's widest SIMD
+// target.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace emomc {
 
-/// The models, by which a call finds its shape.
+/// The models; a call selects the shape by the model.
 enum class TileForm {
 #define EMOMC_FORM(Model, Shape) Model,
   EMOMC_MODELS(EMOMC_FORM)
@@ -29,7 +29,7 @@ template <class Real>
 struct TileMixture {
   TileForm form;
   int num_components, dim;
-  int num_rows;  ///< of the tile; up to kTileRows results may be written
+  int num_rows;  ///< rows of the tile that count; up to kTileRows results may be written
   const Real* coefficients;
 };
 
@@ -52,20 +52,22 @@ void tile_log2_products(const TileMixture<double>& mixture, const double* tile, 
 void tile_pair(const TileMixture<float>& mixture, const float* tile, int pair, float* out);
 void tile_pair(const TileMixture<double>& mixture, const double* tile, int pair, double* out);
 
-/// The same as tile_log2_products, bit for bit, from the sums of all pairs, pairs[pair][kTileRows].
+/// Computes the results of tile_log2_products, bit for bit, from the sums of all pairs,
+/// pairs[pair][kTileRows].
 void tile_log2_products_of(const TileMixture<float>& mixture, const float* tile, const float* const* pairs,
                            double* out);
 void tile_log2_products_of(const TileMixture<double>& mixture, const double* tile, const double* const* pairs,
                            double* out);
 
-/// tile_log2_products, bit for bit, and adds the sums of the rows that the gradient needs to `sums`
-/// (gradient_sums.hpp). `work`: gradient_work(...) numbers of Real, `lanes`: gradient_lanes(...).
+/// Computes the results of tile_log2_products, bit for bit, and adds the sums over rows that the gradient
+/// needs to `sums` (gradient_sums.hpp). `work`: gradient_work(...) numbers of the type of the rows, `lanes`:
+/// gradient_lanes(...) doubles.
 void tile_gradient(const TileMixture<float>& mixture, const float* tile, float* work, double* lanes,
                    double* out, double* sums);
 void tile_gradient(const TileMixture<double>& mixture, const double* tile, double* work, double* lanes,
                    double* out, double* sums);
 
-/// Sum of `values` in the order of tree_sum, bit for bit; overwrites them.
+/// The result of tree_sum for `values`, bit for bit; overwrites them.
 double tile_sum(double* values, std::size_t count);
 
 /// Name of the SIMD target in use, e.g. "AVX3".

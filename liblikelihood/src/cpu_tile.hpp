@@ -34,7 +34,7 @@ constexpr double power_of_two_for(double, int n) {
   return __builtin_bit_cast(double, static_cast<long>(n + 1023) << 52);
 }
 
-// Loads column j of kPacks consecutive packs of a tile's rows.
+// Loads kPacks consecutive packs of rows of a tile's column.
 template <class Real, class Scalar, int kPacks>
 struct RowPacks {
   const Scalar* rows;
@@ -43,7 +43,7 @@ struct RowPacks {
   }
 };
 
-// The float64 type for as many rows as fit into one float64 pack; here for scalars.
+// The float64 type that holds the rows of one float64 pack; this template is for scalars.
 template <class Real>
 struct Doubles {
   using Type = double;
@@ -56,8 +56,8 @@ template <class Scalar>
 inline constexpr int kFactorRange = sizeof(Scalar) == sizeof(float) ? static_cast<int>(kPlainRange<Scalar>)
                                                                     : 120;
 
-// The sums over components for all rows of a tile. Logarithms are long chains of dependent operations; they
-// are computed after all sums, where those of many rows overlap.
+// The sums over components for all rows of a tile. Logarithms are long chains of dependent operations. They
+// are computed after all sums, so that the operations of many rows overlap.
 template <class Real, class Scalar>
 struct TileSums {
   static constexpr int kLanes = Lanes<Real>::size;
@@ -66,7 +66,7 @@ struct TileSums {
   alignas(64) Scalar sum[kRows];
 
   // Computes log2 of products of sums, kProducts for each kProductRows rows. A factor outside the range is
-  // left out of its product, and its own logarithm is added instead. Overwrites the sums.
+  // left out of the product, and the factor's own logarithm is added instead. Overwrites the sums.
   template <class Shape>
   void write_product_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int num_rows,
                           double* out) {
@@ -113,7 +113,7 @@ struct TileSums {
     return all_between(Real(1 / limit(range)), Lanes<Real>::load(sum + row), Real(limit(range)));
   }
 
-  // Logarithms of one pack of rows: of the sum where that is within kPlainRange, otherwise relative to the
+  // Logarithms of one pack of rows: directly of a sum that is within kPlainRange, otherwise relative to the
   // largest term.
   template <class Shape>
   void compute_logs(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int row,
@@ -131,7 +131,7 @@ struct TileSums {
   }
 };
 
-// A call of its own, so that models of one shape share the code.
+// This function is not inlined, so that models with the same shape share the code.
 template <class Shape, class F>
 __attribute__((noinline)) void call_with(const Shape& shape, const F& f) {
   f(shape);
@@ -208,7 +208,7 @@ struct TilePair {
   }
 };
 
-/// The same as TileProducts, bit for bit, from the sums pairs[pair][kRows].
+/// The results of TileProducts, bit for bit, from the sums pairs[pair][kRows].
 template <class Real, class Scalar>
 struct TileProductsOf {
   const Scalar *coefficients, *tile;

@@ -8,7 +8,7 @@
 namespace emomc {
 namespace {
 
-// Number of rows of the next part, where `rows_left` rows are left for `num_threads` threads.
+// Number of rows of the next part when `rows_left` rows are left for `num_threads` threads.
 int part_rows(std::size_t rows_left, int num_threads) {
   constexpr std::size_t kPartsLeft = 2;  // parts left for each thread
   const std::size_t share = rows_left / (kPartsLeft * static_cast<std::size_t>(num_threads));

@@ -44,7 +44,7 @@ Sample sample_of(const std::string& name, const CsvText& csv, char separator) {
       sample.records.emplace_back(fields.begin(), fields.end());
       sample.even = sample.even && fields.size() == sample.records[0].size();
     }
-  } catch (const InputError&) {  // the quotes belong to another separator
+  } catch (const InputError&) {  // a quote fails with this separator; the file may have another one
     sample.even = false;
   }
   sample.even = sample.even && !sample.records.empty();
@@ -80,7 +80,7 @@ bool holds_numbers(const Sample& sample, const CsvFormat& format, const std::vec
 }
 
 /// Whether the rows, split into two columns at commas, could also be one column of numbers with decimal
-/// commas. A header with a blank after its comma, "height, m", suggests that.
+/// commas. A header with a blank after the comma, such as "height, m", suggests one column.
 bool can_be_decimal_commas(const Sample& by_commas) {
   const auto& records = by_commas.records;
   const auto is_digits = [](std::string_view text) {
@@ -143,7 +143,7 @@ char find_separator(const std::string& name, const CsvText& csv, const CsvFormat
   return most->separator;
 }
 
-/// Decided by the first number that is valid with only one of the decimal marks.
+/// The decimal mark of a file; the first number that is valid with only one of the marks decides.
 char find_decimal(const std::string& name, const CsvText& csv, const CsvFormat& format, char separator,
                   const std::vector<std::string>& wanted) {
   if (format.decimal) return format.decimal;

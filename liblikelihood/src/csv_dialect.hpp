@@ -20,15 +20,17 @@ struct CsvDialect {
 /// `text` without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// Parses all of `text` (trimmed) as a number, including infinities and NaN; returns std::errc() on success.
+/// Parses the whole of `text` (trimmed) as a number, which may be infinite or NaN; returns std::errc() on
+/// success.
 std::errc read_number(std::string_view text, char decimal, double& value);
 
-/// Whether a program writes this as the name of a column of row names: no name (pandas, R), "Unnamed: 0"
-/// (pandas, for a column that had no name), "...1" (readr).
+/// Whether programs write `name` for a column of row names: an empty name (pandas, R), "Unnamed: 0" (pandas,
+/// for a column that had no name), "...1" (readr).
 bool is_index_name(std::string_view name);
 
-/// `wanted`: the columns that were asked for; empty: all except reserved ones and the index. Throws
-/// InputError, with both readings and the key that decides between them, where more than one is plausible.
+/// Detects the dialect of a file. `wanted`: the requested columns; empty: all except reserved ones and the
+/// index. Throws InputError, with both readings and the key that decides between them, where more than one is
+/// plausible.
 CsvDialect find_dialect(const std::string& name, const CsvText& csv, const CsvFormat& format,
                         const std::vector<std::string>& wanted);
 

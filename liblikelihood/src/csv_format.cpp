@@ -53,7 +53,7 @@ void take_said_separator(const std::string& name, CsvText& csv) {
   if (text.size() < 5 || (text.substr(0, 4) != "sep=" && text.substr(0, 4) != "SEP=")) return;
   std::size_t end = 5;
   if (end < text.size() && text[end] == '\r') ++end;
-  // A column with such a name.
+  // The line is longer, so it names a column.
   if (end < text.size() && text[end] != '\n' && text[end - 1] != '\r') return;
   if (end < text.size() && text[end] == '\n') ++end;
   const char separator = text[4];

@@ -1,4 +1,4 @@
-// Reads numbers from CSV. Blank lines at the end are accepted.
+// Reads numbers from CSV files. Blank lines at the end are accepted.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -18,8 +18,8 @@ namespace {
 // The name that messages give to a first column without one.
 constexpr const char* kUnnamedIndex = "(index)";
 
-// What R, pandas and spreadsheets write for a missing value, but for an empty field and NaN, which is a
-// number.
+// Texts that R, pandas and spreadsheets write for a missing value. An empty field and NaN, which is a number,
+// are treated separately.
 constexpr std::string_view kMissing[] = {"NA", "N/A", "#N/A", "<NA>", "NULL", "null", "None"};
 
 // Makes text printable and short for messages.
@@ -126,7 +126,7 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
                    const std::vector<std::string>& labels, const std::vector<std::string>& integers) {
   const std::string name = file.string();
   const CsvText csv = decode_csv(name, read_whole_file(file));
-  // The format is found by the columns of numbers.
+  // The format is detected from the columns of numbers.
   std::vector<std::string> of_numbers;
   for (const std::string& column : wanted)
     if (std::find(text_columns.begin(), text_columns.end(), column) == text_columns.end())

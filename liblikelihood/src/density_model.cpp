@@ -18,7 +18,7 @@ DeviceSource read_device_source(const std::string& file) {
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
                             const device::LikelihoodSizes& sizes, bool sums_products,
                             const device::GradientSizes& gradient) {
-  constexpr int kRegisters = 28;  // of 32 bits, for the columns of a thread's rows
+  constexpr int kRegisters = 28;  // number of 32-bit registers for the columns of a thread's rows
   constexpr int kTogether = 4;    // chains whose sums of products a thread computes at once
   const int registers = 2 * sizes.num_columns;
   return {{"emomc::device::Sized<emomc::device::DensityRows<" + type + ">>",

@@ -103,7 +103,7 @@ const ColumnUnits& DeviceTable::column_units() const {
 std::size_t DeviceTable::num_duplicate_rows() const {
   const std::lock_guard lock(mutex_);
   if (num_duplicates_) return *num_duplicates_;
-  // A table of slots takes a quarter of the columns' memory at most, and half of it stays empty.
+  // A table of slots takes at most a quarter of the columns' memory, and half of the slots stay empty.
   constexpr std::size_t kFewestSlots = 1 << 16;
   const std::size_t room = std::bit_floor(std::max<std::size_t>(bytes() / 4 / sizeof(device::u32), 1));
   const std::size_t num_slots = std::max(kFewestSlots, std::min(room, std::bit_ceil(2 * num_rows_)));

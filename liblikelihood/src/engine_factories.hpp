@@ -1,5 +1,5 @@
-// One factory for each backend; engines.cpp chooses among them. `ranks`: over which rows are divided; null:
-// all rows are here.
+// One factory for each backend; engines.cpp chooses among them. `ranks`: the ranks over which rows are
+// divided; null: the engine has all rows.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,13 @@ std::unique_ptr<LikelihoodEngine> make_reference_engine(std::shared_ptr<const Ro
 std::unique_ptr<LikelihoodEngine> make_cpu_engine(std::shared_ptr<const RowModel> model, Precision precision,
                                                   const DataSet& data, Device& device, int num_threads,
                                                   Communicator* ranks);
-/// With kernels that are compiled at run time. Throws InputError in a build without CUDA (src/no_cuda).
+/// Makes an engine with kernels that are compiled at run time. Throws InputError in a build without CUDA
+/// (src/no_cuda).
 std::unique_ptr<LikelihoodEngine> make_cuda_engine(const std::shared_ptr<const RowModel>& model,
                                                    Precision precision, const DataSet& data, Device& device,
                                                    Communicator* ranks);
-/// With kernels for any sizes that are compiled ahead of time. Throws InputError in a build without CUDA.
+/// Makes an engine with kernels for any sizes, which are compiled ahead of time. Throws InputError in a build
+/// without CUDA.
 template <class Model>
 std::unique_ptr<LikelihoodEngine> make_mixture_cuda_engine(const Model& model, Precision precision,
                                                            const DataSet& data, Device& device,

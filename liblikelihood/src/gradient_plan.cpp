@@ -24,7 +24,6 @@ std::size_t gradient_finish_bytes(const GradientSizes& sizes) {
          sizeof(double);
 }
 
-// As many chains of a block as leave room for another block.
 int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
                              bool uniform) {
   constexpr std::size_t kMostShared = 110 << 10;
@@ -37,7 +36,7 @@ int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientS
 }
 
 KernelSource prepare_source(const DeviceLikelihood& likelihood) {
-  constexpr int kMostShared = 2048;  // numbers of scratch
+  constexpr int kMostShared = 2048;  // numbers of scratch memory
   const int scratch = likelihood.sizes.num_scratch <= kMostShared ? likelihood.sizes.num_scratch : 0;
   KernelSource source{likelihood.code.headers,
                       "emomc::device::sized_prepare_kernel<" + likelihood.code.type + ", " + likelihood.real +
@@ -51,7 +50,7 @@ KernelSource prepare_source(const DeviceLikelihood& likelihood) {
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
                              bool uniform, GradientStage stage, int finish_blocks) {
   const int chains = gradient_chains_of_block(likelihood, code.sizes, num_chains, uniform);
-  // Columns that do not fit the registers are read once for more chains.
+  // Where columns do not fit the registers, each column is read once for more chains.
   const bool streams = likelihood.sizes.num_columns * bytes_of_real(likelihood) > 48;
   const int together =
       likelihood.sums_products ? std::gcd(chains, (streams ? 2 : 1) * device::kGradientChainsTogether) : 1;

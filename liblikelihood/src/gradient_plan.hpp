@@ -1,4 +1,4 @@
-// Which kernels of gradient_kernel.cuh a problem takes, and their shared memory.
+// Chooses the kernels of gradient_kernel.cuh for a problem, and computes the shared memory of these kernels.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace emomc {
 
-/// How kernels compute the gradient of a likelihood; sizes.num_slots 0: not at all.
+/// The code with which kernels compute the gradient of a likelihood; sizes.num_slots 0: there is no gradient.
 struct GradientCode {
-  std::string header;  ///< that defines GradientOf<DeviceCode::type>, as it is included
+  std::string header;  ///< name of the header that defines GradientOf<DeviceCode::type>
   device::GradientSizes sizes;
 };
 
@@ -20,23 +20,23 @@ struct GradientCode {
 KernelSource prepare_source(const DeviceLikelihood& likelihood);
 
 int bytes_of_real(const DeviceLikelihood& likelihood);
-/// Chains of a block, as many as leave room for another block; `uniform`: all chains read all rows as one
-/// segment.
+/// The largest number of chains of a block that leaves room for another block; `uniform`: all chains read all
+/// rows as one segment.
 int gradient_chains_of_block(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                              int num_chains, bool uniform);
-/// Dynamic shared memory of a block with so many chains and parts of a group, and of one that finishes an
-/// evaluation.
+/// Bytes of dynamic shared memory of a block with `chains` chains and `parts` parts of a group, and of a
+/// block that finishes an evaluation.
 std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                                   int chains, int parts = device::kMostGradientParts);
 std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
 
-/// What a kernel does: it goes through rows; it finishes an evaluation; it goes on with the sums of another
-/// rank.
+/// The work of a kernel: evaluate rows, finish an evaluation, or add to the sums of other ranks.
 enum class GradientStage { rows, finish, shares };
-/// `finish_blocks`: of GradientStage::finish, blocks that share a chain, one where the GPU has no clusters.
+/// The kernel of a stage. `finish_blocks`: for GradientStage::finish, blocks that share a chain; 1 where the
+/// GPU has no clusters.
 KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
                              bool uniform, GradientStage stage, int finish_blocks = 1);
-/// Tiles of a whole number of groups, in a segment of `num_tiles`.
+/// The smallest number of tiles that hold a whole number of groups, in a segment of `num_tiles` tiles.
 int gradient_tiles_of_group(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                             int num_tiles);
 /// Whether there is a gradient and a block of the GPU has room for a chain; `most_shared`: bytes of dynamic

@@ -1,7 +1,8 @@
-// What the gradient of a mixture needs of the rows, as the cpu engine sums it: of each component k the sum of
-// the responsibilities r, and the sums of r z and of r z^2 or r z z', z being the residual that the shape's
-// coefficients give (axis_aligned_mixture.hpp, triangular_mixture.hpp). Of a Student t, r is divided by 1 +
-// sum_j z_j^2 =: 1 + u there, and the sums of r (log(1 + u) - u / (1 + u)) and r u / (1 + u) follow.
+// Sums over rows from which the cpu engine computes the gradient of a mixture: for each component k the sum
+// of the responsibilities r, and the sums of r z and of r z^2 or r z z', where z is the residual that follows
+// from the shape's coefficients (axis_aligned_mixture.hpp, triangular_mixture.hpp). For a Student t
+// distribution, r is divided by 1 + sum_j z_j^2 =: 1 + u in the sums with z, and the sums of r (log(1 + u) -
+// u / (1 + u)) and r u / (1 + u) follow.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace emomc {
 /// Places of the sums: r [K], r z [K][d], r z^2 [K][d] or r z z' [matrix][lower triangle], tails [K][2].
 struct GradientSums {
   int num_components, dim;
-  int num_matrices;  ///< of r z z'; 0: squares
+  int num_matrices;  ///< number of matrices r z z'; 0: squares are summed
   bool has_tails;
 
   constexpr int triangle() const { return dim * (dim + 1) / 2; }
@@ -31,7 +32,7 @@ struct GradientSums {
   constexpr int size() const { return tail(has_tails ? num_components : 0); }
 };
 
-/// Whether the components of a shape are Student t.
+/// Whether the components of a shape are Student t distributions.
 template <class Shape>
 inline constexpr bool kHasTails = requires(const Shape& shape) {
   shape.exponent_index(0);
@@ -46,16 +47,16 @@ constexpr GradientSums gradient_sums(const Shape& shape) {
     return {K, shape.dim, 0, kHasTails<Shape>};
 }
 
-/// Numbers that tile_gradient() works in: the responsibilities [4 num_blocks][kGradientStride], and the last
-/// rows [dim][kGradientRowGroup], or where there are matrices two arrays [dim][kGradientRows].
-inline constexpr int kGradientStride = device::kTileRows + 16;  // not all in the same lines of a cache
+/// Size of the working memory of tile_gradient(): the responsibilities [4 num_blocks][kGradientStride], and
+/// the last rows [dim][kGradientRowGroup], or for matrices two arrays [dim][kGradientRows].
+inline constexpr int kGradientStride = device::kTileRows + 16;  // avoids conflicts of cache lines
 inline constexpr int kGradientRows = 256, kGradientRowGroup = 32, kGradientLanes = 16;
 constexpr std::size_t gradient_work(const GradientSums& s) {
   const auto padded = static_cast<std::size_t>((s.num_components + 3) / 4 * 4);
   const int rows = s.num_matrices > 0 ? 2 * kGradientRows : kGradientRowGroup;
   return padded * kGradientStride + static_cast<std::size_t>(s.dim * rows);
 }
-/// Numbers of float64: kGradientLanes for each sum of a matrix and of r z.
+/// Size of the working memory in float64: kGradientLanes numbers for each sum of a matrix and of r z.
 constexpr std::size_t gradient_lanes(const GradientSums& s) {
   if (s.num_matrices == 0) return 0;
   const int firsts = s.num_matrices == 1 ? s.num_components * s.dim : s.dim;

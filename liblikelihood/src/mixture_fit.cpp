@@ -95,7 +95,7 @@ class Maximizer {
   }
 
  private:
-  // A component with a smaller expected number of rows keeps its mean and scale.
+  // A component with a smaller expected number of rows keeps mean and scale.
   static constexpr double kLeastMass = 1e-10;
 
   double smallest(int j) const {
@@ -117,7 +117,7 @@ class Maximizer {
         theta[static_cast<std::size_t>(K + k * d + j)] = e.mean(k, j);
     }
   }
-  // `covariance` has its lower triangle filled. Its eigenvalues cannot be bounded one by one. Where the
+  // Only the lower triangle of `covariance` is filled. Eigenvalues cannot be bounded one by one. Where the
   // matrix is not positive definite, or a row's conditional sd is below the smallest scale, the diagonal is
   // increased.
   void store_factor(Eigen::MatrixXd& covariance, double* out) const {
@@ -205,8 +205,8 @@ class Fitter final : public MixtureFitter {
         maximize(model_, expected, next);
       MomentSums next_sums = moments(next);
       const double rise = objective(next_sums, next) - result.objective;
-      // At the maximum, rounding errors may lower the objective a little. A large fall, or one to NaN, is
-      // neither a step of EM nor an end; the point before it is kept.
+      // At the maximum, rounding errors may lower the objective a little. A large decrease, or NaN, is
+      // neither a step of EM nor convergence; the previous point is kept.
       const double rounding = kRounding * (1 + std::abs(result.objective));
       result.converged = rise >= -rounding && rise <= options.tolerance * static_cast<double>(num_rows_);
       ++result.rounds;
@@ -222,7 +222,7 @@ class Fitter final : public MixtureFitter {
  private:
   static constexpr double kRounding = 1e-6;
 
-  // theta may have other parameters after those of the likelihood.
+  // theta may have other parameters after those of the likelihood, which are left out here.
   MomentSums moments(const std::vector<double>& theta) {
     return engine_->compute({theta.begin(), theta.begin() + model_.num_parameters()});
   }

@@ -1,4 +1,4 @@
-// From sums over rows to the gradient of a mixture's log likelihood with respect to theta.
+// Computes the gradient of a mixture's log likelihood with respect to theta from sums over rows.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace emomc {
 
-/// Coefficients of Gaussians give residuals that are sqrt(log2(e) / 2) times the standardised ones.
+/// Coefficients of Gaussians give sqrt(log2(e) / 2) times the standardised residuals; this factor converts
+/// them back.
 inline const double kResidualUnit = std::sqrt(2 * std::numbers::ln2);
 
 template <class Model>
@@ -34,14 +35,14 @@ void add_axis_aligned_gradient(const Model& model, const double* theta, const Gr
     }
 }
 
-/// Adds L'^-1 (sum of r z) to the means, and L'^-1 (sum of r z z') less the weights over the diagonal, of
-/// which the lower triangle is wanted, to the factors.
+/// Adds L'^-1 (sum of r z) to the gradient of the means, and the lower triangle of L'^-1 (sum of r z z')
+/// minus the sum of r divided by L_ii on the diagonal, to the gradient of the factors.
 template <class Model>
 void add_triangular_gradient(const Model& model, const double* theta, const GradientSums& place,
                              const double* sums, double* gradient) {
   const int d = place.dim;
   std::vector<double> v(static_cast<std::size_t>(d));
-  // v = L'^-1 v in the places from `end` on.
+  // Replaces v by L'^-1 v in the places from `end` on.
   const auto solve = [&](int k, int end) {
     for (int i = d - 1; i >= end; --i) {
       double& own = v[static_cast<std::size_t>(i)];
@@ -68,8 +69,8 @@ void add_triangular_gradient(const Model& model, const double* theta, const Grad
   }
 }
 
-/// Writes the gradient [num_parameters] at theta from the sums of gradient_sums(model.shape()). Of a
-/// component without weight it has 0 for the weight.
+/// Writes the gradient [num_parameters] at theta from the sums of gradient_sums(model.shape()). A component
+/// whose sum of responsibilities is 0 adds nothing to the gradient of the weight.
 template <class Model>
 void write_mixture_gradient(const Model& model, const double* theta, const double* sums, double* gradient) {
   const GradientSums place = gradient_sums(model.shape());

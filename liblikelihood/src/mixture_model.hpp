@@ -1,4 +1,4 @@
-// A mixture (models.hpp) as a RowModel.
+// Makes a RowModel of a mixture (models.hpp).
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace emomc {
 
-/// The arithmetic of mixture_sum.hpp, dispatched to the widest SIMD target of the processor. What is kept are
+/// The arithmetic of mixture_sum.hpp, dispatched to the processor's widest SIMD target. The kept numbers are
 /// the sums of pairs of components.
 template <class Model, class Real>
 class MixtureTiles final : public TileArithmetic<Real> {
@@ -102,7 +102,7 @@ class MixtureModel final : public RowModel {
   std::unique_ptr<TileArithmetic<double>> float64() const override {
     return std::make_unique<MixtureTiles<Model, double>>(model_);
   }
-  DeviceModel device() const override { return {}; }  // its kernels are compiled ahead of time
+  DeviceModel device() const override { return {}; }  // the kernels of mixtures are compiled ahead of time
 
  private:
   Model model_;

@@ -1,4 +1,4 @@
-// The sums over rows that a round of EM needs, in one flat array, computed on the cpu or the GPU.
+// Computes the sums over rows that a round of EM needs, in one flat array, on the CPU or the GPU.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace emomc {
 /// One sum over rows: the sum of r_k x_a x_b, where r_k is the posterior probability of component k for the
 /// row.
 struct Moment {
-  int component;  ///< kEveryComponent: r is 1
+  int component;  ///< the component k; kEveryComponent: r is 1
   int a, b;       ///< columns; kNoColumn: the factor is 1
 };
 inline constexpr int kEveryComponent = -1, kNoColumn = -1;
@@ -42,11 +42,11 @@ MomentLayout moment_layout(const Model& model) {
 
 struct MomentSums {
   double log_likelihood = 0;
-  std::vector<double> moments;  ///< in the order of MomentLayout
+  std::vector<double> moments;  ///< moments in the order of MomentLayout
 };
 
-/// Computes the moments at theta from its own copy of the data. The bits of the cpu do not depend on the
-/// number of threads, nor those of a GPU on its type.
+/// Computes the moments at theta from a copy of the data. The bits of the CPU do not depend on the number of
+/// threads, and the bits of a GPU do not depend on the type of GPU.
 class MomentEngine {
  public:
   virtual ~MomentEngine() = default;

@@ -1,5 +1,5 @@
-// The log density of a row under a mixture (models.hpp) and its gradient by the textbook, for the reference
-// engine.
+// The log density of a row under a mixture (models.hpp) and the gradient by textbook formulas, for the
+// reference engine.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace emomc {
 
-/// Textbook formulas, in float64.
+/// The log density of a row and its gradient, in float64.
 template <class Model>
 class MixtureReference {
  public:
@@ -25,7 +25,7 @@ class MixtureReference {
   }
 
   /// Returns log_density(theta, x) and writes its gradient [num_parameters]. With the responsibilities r_k =
-  /// w_k f_k / f it is sum_k r_k d log f_k / d theta, and f_k / f for the weights.
+  /// w_k f_k / f the gradient is sum_k r_k d log f_k / d theta, and f_k / f for the weights.
   double gradient(const double* theta, const double* x, double* gradient) const {
     const std::vector<double> terms = terms_of(theta, x);
     const double largest = largest_of(terms);
@@ -33,12 +33,13 @@ class MixtureReference {
     for (double term : terms) sum += std::exp(term - largest);
     std::fill_n(gradient, model_.num_parameters(), 0.0);
     for (int k = 0; k < model_.shape().num_components; ++k) {
-      // Less the largest first: log f itself has no digits left for a ratio where a row is far.
+      // The largest term is subtracted first: where a row is far from all components, log f itself has no
+      // digits left for a ratio.
       const double r = std::exp(terms[static_cast<std::size_t>(k)] - largest) / sum;
       const double weight = model_.weight(theta, k);
       const double ratio = weight > 0 ? r / weight : std::exp(log_component(theta, k, x) - largest) / sum;
       gradient[model_.weight_index(k)] += model_.weight_slope(k) * ratio;
-      if (r == 0) continue;  // such a component may have any gradient
+      if (r == 0) continue;  // the gradient of such a component may be anything, even infinite
       if constexpr (requires { model_.degrees_of_freedom(theta, k); })
         add_student_t(theta, k, x, r, gradient);
       else if constexpr (has_factor<Model>)
@@ -50,14 +51,14 @@ class MixtureReference {
   }
 
  private:
-  // Logarithms of the weighted densities.
+  // Logarithms of the components' weighted densities.
   std::vector<double> terms_of(const double* theta, const double* x) const {
     std::vector<double> terms(static_cast<std::size_t>(model_.shape().num_components));
     for (int k = 0; k < model_.shape().num_components; ++k)
       terms[static_cast<std::size_t>(k)] = std::log(model_.weight(theta, k)) + log_component(theta, k, x);
     return terms;
   }
-  // NaN if one of them is.
+  // The largest term; NaN if one of the terms is NaN.
   static double largest_of(const std::vector<double>& terms) {
     for (double term : terms)
       if (std::isnan(term)) return term;
@@ -70,7 +71,7 @@ class MixtureReference {
     return largest + std::log(sum);
   }
 
-  // Log density of one component: a Gaussian, or where the model has degrees of freedom a t distribution.
+  // Log density of one component: a Gaussian, or a t distribution if the model has degrees of freedom.
   double log_component(const double* theta, int k, const double* x) const {
     const int d = model_.shape().dim;
     if constexpr (requires { model_.degrees_of_freedom(theta, k); }) {
@@ -110,7 +111,7 @@ class MixtureReference {
     return sum;
   }
 
-  // Each adds r times the gradient of a component's log density.
+  // This function and the next two add r times the gradient of a component's log density.
   void add_gaussian(const double* theta, int k, const double* x, double r, double* gradient) const {
     for (int j = 0; j < model_.shape().dim; ++j) {
       const double sd = model_.scale(theta, k, j), z = (x[j] - model_.mean(theta, k, j)) / sd;
@@ -119,7 +120,8 @@ class MixtureReference {
     }
   }
 
-  // With q = sum_j z_j^2: -(nu + d) / (nu + q) z_j d z_j, and of nu
+  // With q = sum_j z_j^2, the derivative with respect to means and scales is -(nu + d) / (nu + q) z_j d z_j
+  // and the term of the scale in the normaliser; with respect to nu it is
   //   (psi((nu + d) / 2) - psi(nu / 2) - d / nu - log(1 + q / nu) + (nu + d) / nu q / (nu + q)) / 2.
   void add_student_t(const double* theta, int k, const double* x, double r, double* gradient) const {
     const int d = model_.shape().dim;
@@ -143,7 +145,8 @@ class MixtureReference {
         (static_cast<double>(share) * d / freedom - excess - device::digamma_deficit(0.5 * freedom, d));
   }
 
-  // With z = L^-1 (x - mean) and v = L'^-1 z: v for the mean, v_i z_j - (i == j) / L_ii for L_ij.
+  // With z = L^-1 (x - mean) and v = L'^-1 z, the derivative with respect to the mean is v, and with respect
+  // to L_ij it is v_i z_j - (i == j) / L_ii.
   void add_correlated(const double* theta, int k, const double* x, double r, double* gradient) const {
     const int d = model_.shape().dim;
     std::vector<double> z = residuals(theta, k, x), v = z;

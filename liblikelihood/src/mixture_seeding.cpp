@@ -32,19 +32,19 @@ class Chooser {
   std::uint32_t next_ = 0, next_normal_ = 0;
 };
 
-using Groups = std::vector<int>;  // the group of each row
+using Groups = std::vector<int>;  // number of the group of each row
 
 Eigen::VectorXd squared_distances(const SeedRows& x, Eigen::Index row) {
   return (x.rowwise() - x.row(row)).rowwise().squaredNorm();
 }
 
-// Rows that are drawn with probability proportional to the squared distance (k-means++, Arthur and
-// Vassilvitskii 2007) or uniformly.
+// K rows that are drawn with probability proportional to the squared distance from the nearest earlier one
+// (k-means++, Arthur and Vassilvitskii 2007) or uniformly.
 SeedRows choose_centres(const SeedRows& x, int K, bool spread_out, Chooser& chooser) {
   SeedRows centres(K, x.cols());
   Eigen::VectorXd weight = Eigen::VectorXd::Ones(x.rows());
   for (int k = 0; k < K; ++k) {
-    // Where all rows have been used, any row may be drawn.
+    // If all rows have been used, any row may be drawn.
     if (!(weight.sum() > 0)) weight.setOnes();
     const Eigen::Index row = chooser.draw(weight);
     centres.row(k) = x.row(row);
@@ -59,7 +59,7 @@ SeedRows choose_centres(const SeedRows& x, int K, bool spread_out, Chooser& choo
 }
 
 Groups nearest(const SeedRows& x, const SeedRows& centres) {
-  // |x - c|^2 - |x|^2; the second term is the same for all centres.
+  // The distances are |x - c|^2 - |x|^2; the second term is the same for all centres.
   SeedRows distance = -2 * x * centres.transpose();
   distance.rowwise() += centres.rowwise().squaredNorm().transpose();
   Groups groups(static_cast<std::size_t>(x.rows()));
@@ -115,8 +115,9 @@ Groups random_splits(const SeedRows& x, int K, Chooser& chooser) {
   return groups;
 }
 
-// Small groups: the rows nearest to a random row, from d + 2 rows to an even share, uniform on a log scale.
-// With `rest_in_last` the last group has all remaining rows; otherwise these belong to no group.
+// Small groups of the rows nearest to a random row; the number of rows is between d + 2 and an even share,
+// uniform on a log scale. With `rest_in_last` the last group has all remaining rows; otherwise the remaining
+// rows belong to no group.
 Groups local_groups(const SeedRows& x, int K, bool rest_in_last, Chooser& chooser) {
   const auto n = static_cast<double>(x.rows());
   Groups groups(static_cast<std::size_t>(x.rows()), kNoGroup);

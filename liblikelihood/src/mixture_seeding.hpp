@@ -1,4 +1,4 @@
-// Starting points of short EM fits: partitions of the rows of several kinds.
+// Computes starting points of short EM fits from partitions of the rows of several kinds.
 #pragma once
 
 #include <Eigen/Core>

@@ -17,13 +17,14 @@
 namespace emomc {
 namespace {
 
-// Of an array on a GPU, these rows and kRowsOfStarts come to the host: 0.9 MB a column.
+// The largest number of rows for refined(). For an array on a GPU, these rows and kRowsOfStarts others are
+// copied to the host: 0.9 MB per column.
 constexpr std::size_t kEmRows = 100000;
 constexpr int kFewestRounds = 30, kMostRounds = 300;
 constexpr double kWorkOfAFit = 6e6;  // rounds x rows x components x columns
-// Increase of the log likelihood in a round below which a fit ends.
+// A fit ends after a round that increases the log likelihood by less than this.
 constexpr double kLeastRise = 1e-4;
-constexpr double kSmallestScale = 1e-6;    // of a column's sd, where no other bound is given
+constexpr double kSmallestScale = 1e-6;    // in units of a column's sd, where no other bound is given
 constexpr double kUnlimitedTolerance = 0;  // every increase is accepted
 
 // Adds `times` * mean [columns] to the means of all components.
@@ -111,7 +112,7 @@ void append_diagonal_factors(const ParameterBlock& block, std::span<const double
 
 bool shares_mean(const ModelSpec& model) { return is_pair(model_info(model)); }
 
-// The model that is fitted in place of `model`: itself where it has EM.
+// The model that is fitted: `model` itself where it has EM, otherwise a mixture in its place.
 ModelSpec fitted_model(const ModelSpec& model) {
   const ModelInfo* fitted = model_of_starts(model_info(model));
   if (fitted == nullptr)
@@ -119,7 +120,7 @@ ModelSpec fitted_model(const ModelSpec& model) {
   return {fitted->name, model.components, fitted->covariance};
 }
 
-// Of `x` the distances from its median: components with one mean differ in these alone.
+// The distances of `x` from the median: components with one mean differ only in these.
 SeedRows distances_from_the_median(const SeedRows& x, double& median) {
   std::vector<double> sorted(x.data(), x.data() + x.size());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
@@ -128,8 +129,8 @@ SeedRows distances_from_the_median(const SeedRows& x, double& median) {
   return (x.array() - median).abs();
 }
 
-// theta of two_gaussian from that of a mixture of two groups of distances from `centre`. The narrower one is
-// the first: fits of the two numberings would be two optima of one mode.
+// theta of two_gaussian from theta of a mixture of two groups of distances from `centre`. The narrower
+// component is the first, since otherwise one mode would have two optima, one for each order.
 std::vector<double> with_shared_mean(std::span<const double> groups, double centre) {
   std::array<double, 2> weight{groups[0], groups[1]}, scale{};
   for (std::size_t k = 0; k < 2; ++k) scale[k] = std::hypot(groups[2 + k], groups[4 + k]);
@@ -137,7 +138,7 @@ std::vector<double> with_shared_mean(std::span<const double> groups, double cent
   return {weight[narrow] / (weight[0] + weight[1]), centre, scale[narrow], scale[1 - narrow]};
 }
 
-// EM may make the first component the wider one.
+// Swaps the components where EM has made the first one the wider one.
 void put_the_narrow_one_first(std::vector<double>& theta) {
   if (theta[2] <= theta[3]) return;
   theta[0] = 1 - theta[0];
@@ -169,7 +170,7 @@ struct MixturePartitions::State {
   ColumnUnits units;
   bool one_mean;
   int num_components;
-  SeedRows x;  ///< what is partitioned: columns of mean 0 and sd 1, or distances from their median
+  SeedRows x;  ///< rows to partition: columns of mean 0 and sd 1, or distances from the median
   double median = 0;
 };
 

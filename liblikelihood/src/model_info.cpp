@@ -46,7 +46,7 @@ bool is_same_block(const BlockDescription& a, const BlockDescription& b) {
          std::equal(std::begin(a.axes), std::begin(a.axes) + a.num_axes, std::begin(b.axes));
 }
 
-// A prior's sampled arguments, such as "means.sd", are parameters but not the model's.
+// Whether a block is a sampled argument of a prior, such as "means.sd", which is no parameter of the model.
 bool is_argument(const ParameterBlock& block) { return block.name.find('.') != std::string::npos; }
 
 bool has_blocks_of(const ParameterLayout& layout, const ModelInfo& model) {
@@ -82,7 +82,7 @@ std::span<const ModelInfo> known_models() {
 const ModelInfo& model_info(const std::string& name, const std::string& covariance) {
   for (const ModelInfo& model : known_models())
     if (model.name == name && model.covariance == covariance) return model;
-  model_layout({name, 1, covariance}, 1);  // refuses the name with the ones that are known
+  model_layout({name, 1, covariance}, 1);  // throws InputError, which lists the known names
   throw std::logic_error("model_info: " + name + " has a layout but is not listed");
 }
 

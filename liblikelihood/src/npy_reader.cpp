@@ -13,7 +13,7 @@ namespace emomc {
 namespace {
 
 struct Header {
-  char kind = 'f';  ///< f, i or u
+  char kind = 'f';  ///< kind of number: f, i or u
   std::size_t width = 8;
   bool fortran_order = false;
   std::vector<std::size_t> shape;
@@ -70,7 +70,7 @@ Header parse_header(const std::string& text, const std::string& name) {
   return header;
 }
 
-// The number at `from`, as a double. Nothing if the double would be another number: integers beyond 2^53.
+// The number at `from` as a double; nullopt for an integer beyond 2^53 that a double would round.
 template <class T>
 std::optional<double> load(const char* from) {
   T x;

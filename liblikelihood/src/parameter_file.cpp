@@ -14,7 +14,7 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::json;
-// Parsed JSON takes up to 32 times that in memory.
+// Parsed JSON takes up to 32 times as much memory.
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 constexpr int kMaxDepth = 8;
 constexpr double kMaxAsymmetry = 1e-9;
@@ -125,8 +125,8 @@ int num_axes_of(const Json& value) {
   return at->is_number() ? axes : -1;
 }
 
-// How many blocks of the model the file has. A block of the right rank counts for more than its name alone:
-// scales [K] belong to a spherical mixture, [K][d] to a diagonal one.
+// How well the file's parameters agree with the blocks of the model. A block of the right rank counts for
+// more than its name alone: scales [K] belong to a spherical mixture, [K][d] to a diagonal one.
 int agreement_with(const Json& json, const ModelInfo& model) {
   constexpr int kName = 2, kRank = 1;
   int agreement = 0;
@@ -136,8 +136,7 @@ int agreement_with(const Json& json, const ModelInfo& model) {
   return agreement;
 }
 
-// The number of components that the file states: the length of the first list with one entry for each; 1
-// where there is none.
+// The number of components in the file: the length of the first block by component; 1 where there is none.
 int components_in(const Json& json, const std::string& name, const ModelInfo& model) {
   if (model.fixed_components) return model.fixed_components;
   for (const auto& block : model.blocks) {
@@ -212,7 +211,7 @@ ModelSpec model_of_parameters(const std::string& text, const std::string& name, 
     if (agreement > most) best = &known;
     most = std::max(most, agreement);
   }
-  if (best == nullptr) return {model, 1};  // model_layout refuses it
+  if (best == nullptr) return {model, 1};  // model_layout throws InputError for an unknown name
   return {model, components_in(json, name, *best), best->covariance};
 }
 

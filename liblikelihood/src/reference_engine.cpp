@@ -1,6 +1,7 @@
-// The specification of the engines: serial, in float64. It shares nothing with the fast engines except the
-// meaning of theta; the formula of a row's density is the model's (RowModel::log_density): for mixtures a
-// second one, for a density of the user's own that of the other engines.
+// The reference engine defines the results of the other engines: it is serial and computes in float64. It
+// shares only the meaning of theta with the fast engines. The model provides the density of a row
+// (RowModel::log_density): mixtures have a second implementation for this engine, a density of the user's own
+// is that of the other engines.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -12,12 +12,12 @@ namespace {
 
 int tiles_of_rows(std::size_t num_rows) { return static_cast<int>((num_rows + kTileRows - 1) / kTileRows); }
 
-/// A node of a segment's tree; `level`: log2 of its tiles.
+/// A node of a segment's tree; `level`: log2 of the number of tiles in the tree.
 struct Node {
   int first, count, level;
 };
 
-// The fewest nodes that have these tiles. The last node of a segment is padded.
+// The fewest nodes that cover these tiles. The last node of a segment may be padded.
 std::vector<Node> nodes_of(RowShare::Tiles tiles, int num_tiles) {
   std::vector<Node> nodes;
   for (int at = tiles.first; at < tiles.end;) {
@@ -47,7 +47,7 @@ RowShare::RowShare(Communicator& ranks, std::vector<Segment> segments, const std
   tiles_.assign(n, std::vector<Tiles>(segments_.size()));
   std::size_t before = 0;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
-    // Where rank r would begin, in tiles of this segment, to the nearest unit.
+    // The tile of this segment where rank r begins, rounded to the nearest unit.
     const auto begin_of = [&](std::size_t r) {
       const auto size = static_cast<std::size_t>(num_tiles_[s]), unit = static_cast<std::size_t>(units_[s]);
       const std::size_t ideal = r * all / n;
@@ -94,13 +94,14 @@ int even_unit(std::size_t num_tiles, int num_ranks, int least) {
 
 namespace {
 
-// Writes down how the numbers from `first_number` on, nodes of these levels, are added to a segment's sum,
-// whose index it returns. As tree_sum adds: a level without a right neighbour gets a zero.
+// Appends the additions that sum the numbers from `first_number` on, nodes with these levels, to a segment's
+// sum, and returns the index of the sum. The order is that of tree_sum: a zero is added to a node without a
+// right neighbour.
 int add_segment(const std::vector<int>& levels, int first_number, std::vector<RowNodes::Add>& adds) {
   struct Open {
     int number, level;
   };
-  std::vector<Open> open;  // of falling levels
+  std::vector<Open> open;  // nodes with descending levels
   const auto close_pair = [&] {
     const Open right = open.back();
     open.pop_back();
@@ -131,8 +132,8 @@ RowNodes::RowNodes(const RowShare& share, const std::vector<std::vector<int>>& c
     if (!is_new) continue;
     List list;
     list.segments = segments;
-    std::vector<int> next(static_cast<std::size_t>(share.num_ranks()));  // index in each rank's record
-    std::vector<int> sums;                                               // of segments
+    std::vector<int> next(static_cast<std::size_t>(share.num_ranks()));  // next index in each rank's record
+    std::vector<int> sums;  // numbers that hold the sums of segments
     int own_tiles = 0;
     for (const int segment : segments) {
       const auto s = static_cast<std::size_t>(segment);

@@ -1,6 +1,6 @@
-// Rows divided over ranks (docs/decisions/clusters.md). A rank has a run of neighbouring tiles. It sums them
-// to nodes of the tree of docs/statistics.md; all ranks gather all nodes and add them in the tree's order, so
-// that sums have the bits that they have with one rank.
+// Divides rows over ranks (docs/decisions/clusters.md). A rank has a run of neighbouring tiles and sums them
+// to nodes of the tree of docs/statistics.md. All ranks gather all nodes and add them in the tree's order, so
+// that sums have the same bits as with one rank.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace emomc {
 
-/// Which rows the ranks have. Runs of tiles begin and end at multiples of a unit, counted from the beginning
-/// of the segment, or where the segment ends.
+/// The division of rows over ranks. Runs of tiles begin and end at multiples of a unit, counted from the
+/// beginning of the segment, or at the end of the segment.
 class RowShare {
  public:
   /// Tiles [first, end) of a segment.
@@ -23,14 +23,14 @@ class RowShare {
     int size() const { return end - first; }
   };
 
-  /// `segments` as DataSet has them; `unit_of(num_tiles)` is the unit of a segment, the same on all ranks.
-  /// `ranks` must outlive the object.
+  /// `segments` are DataSet::segments; `unit_of(num_tiles)` is the unit of a segment in tiles, the same on
+  /// all ranks. `ranks` must outlive the object.
   RowShare(Communicator& ranks, std::vector<Segment> segments, const std::function<int(int)>& unit_of);
 
   Communicator& ranks() const { return ranks_; }
   int rank() const { return ranks_.rank(); }
   int num_ranks() const { return ranks_.size(); }
-  /// Of all ranks.
+  /// The segments of all ranks' rows.
   const std::vector<Segment>& segments() const { return segments_; }
   int num_tiles(std::size_t segment) const { return num_tiles_[segment]; }
   Tiles tiles_of(int rank, std::size_t segment) const {
@@ -40,7 +40,8 @@ class RowShare {
   /// This rank's part of each segment, which may be empty; rows are numbered as in the whole data set.
   const std::vector<Segment>& own_segments() const { return own_segments_; }
 
-  /// `rows` [number of rows of all ranks]: each rank gives its own rows, all get all. Collective.
+  /// Gathers numbers of rows: each rank has written the numbers of its own rows to `rows` [number of rows of
+  /// all ranks] and gets those of all other rows. A collective call.
   void gather_rows(double* rows) const;
 
  private:
@@ -52,25 +53,25 @@ class RowShare {
   std::vector<std::vector<Tiles>> tiles_;  ///< [rank][segment]
 };
 
-/// Units that leave each rank's share of `num_tiles` tiles even to about a hundredth, in a power of two, and
-/// at least `least`, one too.
+/// A unit with which the ranks' shares of `num_tiles` tiles differ by about a hundredth. `least` and the
+/// result, which is at least `least`, are powers of two.
 int even_unit(std::size_t num_tiles, int num_ranks, int least);
 
-/// How the sums of lists of segments come from nodes. Each rank writes a record of `width` numbers for each
-/// sum that is wanted; records are gathered as [rank][sum][width].
+/// The plan by which the sums of lists of segments are computed from nodes. Each rank writes a record of
+/// width() numbers for each sum; records are gathered as [rank][sum][width].
 class RowNodes {
  public:
-  /// A node of this rank: `count` tiles, of which the first one is at `first` of the rank's tiles of the
-  /// list; there are fewer than the node has in the tree where it is padded.
+  /// A node of this rank: `count` of the rank's tiles of the list, from tile `first` on. `is_padded`: the
+  /// node has more tiles in the tree than `count`.
   struct OwnNode {
     int first, count;
     bool is_padded;
   };
-  /// Where a number comes from: `rank` -1 is a zero.
+  /// The rank and the index in the rank's record of a number; `rank` -1: the number is zero.
   struct Place {
     int rank, index;
   };
-  /// numbers[to] += numbers[from], or += 0 where `from` is -1.
+  /// An addition: numbers[to] += numbers[from], or += 0 if `from` is -1.
   struct Add {
     int to, from;
   };
@@ -79,8 +80,8 @@ class RowNodes {
     std::vector<OwnNode> own;
     std::vector<Place> places;
     std::vector<Add> adds;
-    int result = -1;  ///< index of the sum among the numbers of `places` after `adds`; -1: it is 0
-    std::size_t num_rows = 0, num_tiles = 0;  ///< of all ranks
+    int result = -1;  ///< index of the sum among the numbers of `places` after `adds`; -1: the sum is 0
+    std::size_t num_rows = 0, num_tiles = 0;  ///< rows and tiles of all ranks
   };
 
   RowNodes() = default;
@@ -92,12 +93,13 @@ class RowNodes {
   const List& of_chain(std::size_t chain) const {
     return lists_[static_cast<std::size_t>(list_of_chain_[chain])];
   }
-  /// Numbers of a record: the most nodes that a rank has of a list, at least 1.
+  /// Numbers of a record: the largest number of nodes of a list on a rank, at least 1.
   std::size_t width() const { return width_; }
 
   /// Writes this rank's nodes of a list from the sums of its tiles, which are overwritten.
   static void sum_own(const List& list, double* tile_sums, double* record);
-  /// The sum of a list. `first`: the record of rank 0; `stride`: from one rank's record to the next one's.
+  /// The sum of a list. `first`: the record of rank 0; `stride`: distance from one rank's record to the next;
+  /// `numbers`: working memory.
   static double sum_of(const List& list, const double* first, std::size_t stride,
                        std::vector<double>& numbers);
 
@@ -107,12 +109,13 @@ class RowNodes {
   std::size_t width_ = 1;
 };
 
-/// Sums of segments on the host, for calls that wait.
+/// Gathers sums of segments on the host, for calls that wait for results.
 class SharedSegmentSums {
  public:
   explicit SharedSegmentSums(const RowShare& share);
-  /// `tile_sums` num_points x `stride`: of this rank's tiles, segment after segment; overwritten. `sums`:
-  /// num_points x number of segments, of all ranks. Collective.
+  /// `tile_sums`: num_points x `stride`, sums of this rank's tiles, segment after segment; overwritten.
+  /// Writes the sums over the rows of all ranks to `sums`, num_points x number of segments. A collective
+  /// call.
   void gather(double* tile_sums, std::size_t stride, int num_points, double* sums) const;
 
  private:

@@ -103,7 +103,7 @@ HWY_INLINE void write_sum(Pack<float> a, Pack<float> b, double* out) {
 #endif
 }
 
-// A single instruction where the target has one, with the same bits.
+// Some targets have a single instruction for these operations, which gives the same bits.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 HWY_INLINE Pack<float> real_remainder(Pack<float> x) {
   return Pack<float>(Pack<float>::Vector{_mm512_reduce_ps(x.v.raw, _MM_FROUND_TO_NEAREST_INT)});

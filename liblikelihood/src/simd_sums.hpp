@@ -3,8 +3,8 @@
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
-// Replaces x[i] by 2^x[i], as real_exp2_bounded. The exponentials advance in step, so that an operation need
-// not wait for the one before.
+// Replaces x[i] by 2^x[i], as real_exp2_bounded does. The exponentials advance in step, so that an operation
+// need not wait for the previous one.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 // All targets with fma give the same bits. Beyond 2^1023 (float32: 2^127) some targets give infinity and
 // others do not; no sum that contains such a term is within kPlainRange.
@@ -61,7 +61,7 @@ HWY_INLINE Pack<double> eighth_powers(Pack<double> bits) {
 // (6e-18).
 template <int N>
 HWY_INLINE void exponentiate(Pack<double> (&x)[N]) {
-  // the spacing of float64 numbers of this size is 1/8
+  // The spacing of float64 numbers of this size is 1/8.
   const Pack<double> to_eighths(0x1.8p49);
   Pack<double> r[N], p[N], power[N];
   EMOMC_UNROLL
@@ -122,7 +122,8 @@ HWY_INLINE void exponentiate(Pack<T> (&x)[N]) {
 }
 #endif
 
-// The same as in mixture_sum.hpp. The number of exponentials in step is limited by the registers.
+// add_blocks() of mixture_sum.hpp for packs. The number of registers limits the number of exponentials in
+// step.
 template <int B, int R, class T>
 HWY_INLINE void add_blocks(const Pack<T> (&t)[B][kComponentBlock][R], int block, Pack<T> (&sum)[R]) {
   constexpr int kInStep = sizeof(T) == sizeof(float) ? R : 1;

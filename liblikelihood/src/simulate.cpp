@@ -9,7 +9,7 @@
 namespace emomc {
 namespace {
 
-// Rows of a mixture of Gaussians.
+// Draws rows of a mixture of Gaussians.
 template <class Model>
 std::vector<double> rows_of(const Model& model, int dim, std::span<const double> theta, std::size_t num_rows,
                             std::uint64_t seed, std::uint32_t stream, double persistence) {

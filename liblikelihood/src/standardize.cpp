@@ -73,7 +73,7 @@ ColumnUnits units_of_sums(const std::vector<double>& mean, const std::vector<dou
 
 ColumnUnits column_units(std::span<const double> values, std::size_t dim) {
   const std::size_t rows = values.size() / dim, rows_of_block = device::kBlockRows;
-  std::vector<double> mean(dim), squares(dim), deviations(dim);  // the last: the rounding errors of means
+  std::vector<double> mean(dim), squares(dim), deviations(dim);  // deviations: rounding errors of means
   std::vector<double> of_block(dim), squares_of_block(dim);
   const auto for_each_block = [&](const auto& use) {
     for (std::size_t first = 0; first < rows; first += rows_of_block)

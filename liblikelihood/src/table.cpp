@@ -23,7 +23,7 @@ namespace emomc {
 namespace {
 
 constexpr std::size_t kMostFiles = 100'000;
-constexpr std::size_t kLongestList = 1000;  // characters of a list of names in a message
+constexpr std::size_t kLongestList = 1000;  // number of characters of a list of names in a message
 
 bool is_reserved(const std::string& name) {
   const auto& names = reserved_columns();
@@ -86,7 +86,7 @@ std::size_t count_duplicates(const Table& table) {
   std::size_t duplicates = 0;
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     const double* x = table.values.data() + row * d;
-    std::uint64_t hash = 14695981039346656037u;  // FNV-1a over the bits; -0 as 0
+    std::uint64_t hash = 14695981039346656037u;  // FNV-1a over the bits; -0 counts as 0
     for (std::size_t j = 0; j < d; ++j)
       hash = (hash ^ std::bit_cast<std::uint64_t>(x[j] + 0.0)) * 1099511628211u;
     auto& rows = seen[hash ^ (hash >> 29)];
@@ -122,7 +122,7 @@ void add_labels(Table& table, const TableFile& file, bool first) {
   }
 }
 
-/// The file with the numbers of some of its columns as texts.
+/// Adds columns of a .npy file as labels, with the numbers written as text.
 TableFile with_labels(TableFile file, const std::filesystem::path& path,
                       const std::vector<std::string>& labels) {
   for (const std::string& name : labels) {
@@ -170,7 +170,7 @@ std::vector<std::string> names_in_file(std::vector<std::string> names,
   return names;
 }
 
-/// `names` as a message lists them, cut off where they are many.
+/// `names` as a list for a message, cut off where it is long.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && text.size() < kLongestList; ++i)
@@ -178,7 +178,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text.size() >= kLongestList ? text.substr(0, kLongestList) + " ..." : text;
 }
 
-/// Throws InputError where a column of the renames is not there or would have the name of another one.
+/// Throws InputError where a renamed column is missing or its new name is that of another column.
 void check_renames(const std::string& file, const std::vector<std::string>& columns,
                    const std::vector<ColumnRename>& renames) {
   for (const ColumnRename& rename : renames) {
@@ -274,14 +274,14 @@ std::vector<std::string> read_column_names(const TableRequest& request) {
 
 Table read_table(const TableRequest& request) {
   Table table;
-  std::map<std::string, std::vector<std::string>> files_with;  // by note
+  std::map<std::string, std::vector<std::string>> files_with;  // names of files by note
   std::vector<std::string> text_columns;
   for (const CategoryColumn& column : request.categories)
     text_columns.push_back(name_in_file(column.name, request.renames));
   const std::vector<std::string> wanted = names_in_file(request.columns, request.renames),
                                  labels = names_in_file(request.labels, request.renames),
                                  integers = names_in_file(request.integers, request.renames);
-  std::vector<std::vector<std::string>> texts;  // of each column
+  std::vector<std::vector<std::string>> texts;  // texts of each column
   table.files = expand(request.files);
   for (std::size_t f = 0; f < table.files.size(); ++f) {
     const std::filesystem::path path = table.files[f];

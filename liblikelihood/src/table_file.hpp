@@ -1,4 +1,4 @@
-// One file of a table, as the CSV and the NumPy reader return it.
+// Reads one file of a table, CSV or NumPy.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,35 @@ struct TableFile {
   std::vector<std::size_t> chosen;   ///< indices into columns, in the requested order
   std::vector<double> values;        ///< rows x chosen.size()
   std::size_t num_rows = 0;
-  std::vector<std::vector<std::string>> labels;  ///< of each label column, [num_rows]
+  std::vector<std::vector<std::string>> labels;  ///< labels of each label column, [num_rows]
   std::vector<std::string> label_names;
-  std::vector<std::vector<std::string>> texts;  ///< of each chosen column, [num_rows]; empty: it is numbers
+  std::vector<std::vector<std::string>> texts;  ///< texts of each chosen column [num_rows]; empty for numbers
   std::vector<std::string> notes;               ///< deviations from the default CSV format
 };
 
-/// Indices of the wanted columns. Throws InputError for a name that does not exist, with the nearest one that
-/// does.
+/// Indices of the wanted columns. Throws InputError, with the nearest name that exists, for a name that does
+/// not exist.
 std::vector<std::size_t> choose_columns(const std::string& file, const std::vector<std::string>& columns,
                                         const std::vector<std::string>& wanted);
 
-/// Whether a number is an integer that a double tells from its neighbours: up to 2^53.
+/// Whether a number is an integer that a double distinguishes from neighbouring integers: up to 2^53.
 bool is_integer(double value);
 
-/// `text_columns`: names of columns whose values are texts; in `values` they are 0. `labels`: names of
-/// columns that become labels beside the reserved ones. `integers`: names of columns of integers.
+/// Reads a CSV file. `text_columns`: names of columns whose values are texts; their numbers in `values` are
+/// 0. `labels`: names of columns that become labels in addition to the reserved ones. `integers`: names of
+/// columns of integers.
 TableFile read_csv(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                    const CsvFormat& format, const std::vector<std::string>& text_columns = {},
                    const std::vector<std::string>& labels = {},
                    const std::vector<std::string>& integers = {});
-/// Only TableFile::columns.
+/// Reads only TableFile::columns of a CSV file.
 TableFile read_csv_header(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                           const CsvFormat& format);
 TableFile read_npy(const std::filesystem::path& file, const std::vector<std::string>& wanted,
                    const std::vector<std::string>& integers = {});
 
-/// The whole content. Throws InputError where the file cannot be read, is not a regular file or is longer
-/// than `most_bytes`.
+/// The whole content of a file. Throws InputError where the file cannot be read, is not a regular file or is
+/// longer than `most_bytes`.
 std::string read_whole_file(const std::filesystem::path& file,
                             std::uintmax_t most_bytes = std::numeric_limits<std::uintmax_t>::max());
 

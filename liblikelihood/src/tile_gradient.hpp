@@ -1,16 +1,15 @@
 // The sums over the rows of a tile that a mixture's gradient needs (gradient_sums.hpp). This file is included
 // once per SIMD target, after cpu_tile.hpp, in EMOMC_DEVICE_NAMESPACE; it deliberately has no include guard.
-//
-// The powers of two that the densities are sums of are kept, and become the responsibilities. Sums over rows
-// have kSumLanes lanes of every kSumLanes-th row whatever the target's width: up to kSumRows rows in Real,
-// then in float64. So the bits are those of every target with fma. Rows that a tile does not have get the
-// responsibility 0, and z = 0, since their columns may hold anything.
+// The powers of two whose sums are the densities are stored and divided to give the responsibilities. Sums
+// over rows have kSumLanes lanes of every kSumLanes-th row for all widths of targets, in Real for up to
+// kSumRows rows and then in float64, so that all targets with fma give the same bits. Padding rows of a tile
+// have responsibility 0 and z = 0, since their columns may hold any number.
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
 constexpr int kSumLanes = emomc::kGradientLanes;
 constexpr int kSumRows = 512;
-constexpr int kMatrixRows = emomc::kGradientRows;  // where there are matrices
+constexpr int kMatrixRows = emomc::kGradientRows;  // for shapes with covariances
 template <class Real>
 constexpr int kSumPacks = kSumLanes / Lanes<Real>::size;
 // Components whose sums are in registers at once; a divisor of kComponentBlock.
@@ -19,9 +18,9 @@ constexpr int kSumComponents = kSumPacks<Real> == 1   ? 4
                                : kSumPacks<Real> == 2 ? 2
                                                       : 1;
 
-// Distance of neighbouring components' responsibilities.
+// Distance between the responsibilities of neighbouring components.
 constexpr int kPowerRows = emomc::kGradientStride;
-// Rows beyond the last one that are worked on are those to a multiple of this.
+// Rows are processed up to a multiple of this number.
 constexpr int kRowGroup = emomc::kGradientRowGroup;
 constexpr int rounded_rows(int num_rows) { return (num_rows + kRowGroup - 1) / kRowGroup * kRowGroup; }
 
@@ -34,7 +33,7 @@ struct SumLanes {
     EMOMC_UNROLL
     for (int p = 0; p < kSumPacks<Real>; ++p) at[p] = Real(typename RealTraits<Real>::Scalar(0));
   }
-  // Adds them to float64 lanes.
+  // Adds the lanes to float64 lanes.
   EMOMC_INLINE void add_to(double* lanes) const {
     using Wide = typename Doubles<Real>::Type;
     typename RealTraits<Real>::Scalar numbers[kSumLanes];
@@ -58,8 +57,8 @@ EMOMC_INLINE void load_packs(const Scalar* from, Real (&x)[kPacks]) {
   for (int p = 0; p < kPacks; ++p) x[p] = Lanes<Real>::load(from + p * Lanes<Real>::size);
 }
 
-// Writes the powers of two of all components, powers[4 num_blocks][kPowerRows], those below the smallest
-// normal number as 0, and their sums with the bits of add_rows.
+// Writes the powers of two of all components to powers[4 num_blocks][kPowerRows], where powers below the
+// smallest normal number become 0, and writes the sums of the powers with the bits of add_rows.
 template <class Real, class Scalar, class Shape>
 EMOMC_INLINE void write_powers(const Shape& shape, const Scalar* coefficients, const Scalar* tile,
                                int num_rows, Scalar* powers, TileSums<Real, Scalar>& sums) {
@@ -91,7 +90,7 @@ EMOMC_INLINE void write_powers(const Shape& shape, const Scalar* coefficients, c
   }
 }
 
-// The responsibilities of one row whose sum is outside the plain range, by its largest term.
+// Writes the responsibilities of one row whose sum is outside kPlainRange, relative to the largest term.
 template <class Shape, class Scalar>
 EMOMC_INLINE void write_far_row(const Shape& shape, const Scalar* coefficients, const Scalar* tile, int row,
                                 Scalar* powers) {
@@ -110,7 +109,7 @@ EMOMC_INLINE void write_far_row(const Shape& shape, const Scalar* coefficients, 
   for (int k = 0; k < shape.num_components; ++k) powers[k * kPowerRows + row] /= sum;
 }
 
-// Makes responsibilities of powers.
+// Replaces powers by responsibilities.
 template <class Real, class Scalar, class Shape>
 EMOMC_INLINE void divide_powers(const Shape& shape, const Scalar* coefficients, const Scalar* tile,
                                 int num_rows, const TileSums<Real, Scalar>& sums, Scalar* powers) {
@@ -131,7 +130,7 @@ EMOMC_INLINE void divide_powers(const Shape& shape, const Scalar* coefficients, 
     for (int row = num_rows; row < rounded_rows(num_rows); ++row) powers[k * kPowerRows + row] = 0;
 }
 
-// sums[k] += sum of the responsibilities.
+// Adds the sum over rows of the responsibilities to sums[k].
 template <class Real, class Scalar>
 EMOMC_INLINE void add_responsibilities(const Scalar* r, int num_components, int num_rows, double* sums) {
   for (int k = 0; k < num_components; ++k) {
@@ -147,7 +146,7 @@ EMOMC_INLINE void add_responsibilities(const Scalar* r, int num_components, int 
   }
 }
 
-// The columns of a tile; of its last rows a copy, with zeros behind.
+// The columns of a tile; the last rows are a copy that is padded with zeros.
 template <class Scalar>
 struct PaddedColumns {
   const Scalar* tile;
@@ -165,7 +164,7 @@ struct PaddedColumns {
   }
 };
 
-// sums[place.first(k, j)] += sum of r z, sums[place.square(k, j)] += sum of r z^2.
+// Adds the sum of r z to sums[place.first(k, j)] and the sum of r z^2 to sums[place.square(k, j)].
 template <class Real, class Scalar>
 EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coefficients,
                               const PaddedColumns<Scalar>& columns, int num_rows, const Scalar* r,
@@ -207,17 +206,17 @@ EMOMC_INLINE void add_squares(const AxisAlignedShape& shape, const Scalar* coeff
     }
 }
 
-// log(1 + u) - u / (1 + u) from v = u / (1 + u): by its series sum_n v^n / n, n >= 2, where that is small.
+// log(1 + u) - u / (1 + u) from v = u / (1 + u); where v is small, by the series sum_n v^n / n, n >= 2.
 template <class Real>
 EMOMC_INLINE Real log_excess(Real u, Real v) {
   using Scalar = typename RealTraits<Real>::Scalar;
-  constexpr int kTerms = sizeof(Scalar) == sizeof(float) ? 7 : 15;  // the next one is below the rounding
+  constexpr int kTerms = sizeof(Scalar) == sizeof(float) ? 7 : 15;  // the next term is below rounding errors
   Real series = Real(Scalar(1.0 / kTerms));
   for (int n = kTerms - 1; n >= 2; --n) series = real_fma(series, v, Real(static_cast<Scalar>(1.0 / n)));
   return real_select_greater(v, Real(Scalar(0.0625)), real_log1p(u) - v, series * (v * v));
 }
 
-// Of a Student t: the sums of its tails; divides the responsibilities by 1 + u.
+// Adds the sums of tails of Student t components, and divides the responsibilities by 1 + u.
 template <class Real, class Scalar>
 EMOMC_INLINE void add_tails(const StudentTShape& shape, const Scalar* coefficients,
                             const PaddedColumns<Scalar>& columns, int num_rows, Scalar* r,
@@ -271,11 +270,11 @@ EMOMC_INLINE void add_tails(const StudentTShape& shape, const Scalar* coefficien
   }
 }
 
-// to[i][kMatrixRows] = (W x)_i for rows of a tile, from start(i) on; 0 for rows that there are not.
+// Writes start(i) + (W x)_i for rows of a tile to to[i][kMatrixRows]; 0 for padding rows.
 template <class Real, class Shape, class Scalar, class Start>
 EMOMC_INLINE void rotate_tile(const Shape& shape, const Scalar* coefficients, int k, const Scalar* tile,
                               int num_rows, const Start& start, Scalar* to) {
-  constexpr int R = 8;  // packs; their rows divide kMatrixRows
+  constexpr int R = 8;  // packs; kMatrixRows is a multiple of their rows
   static_assert(kMatrixRows % (R * Lanes<Real>::size) == 0);
   for (int i = 0; i < shape.dim; ++i) {
     for (int row = 0; row < num_rows; row += R * Lanes<Real>::size) {
@@ -296,8 +295,8 @@ EMOMC_INLINE void rotate_tile(const Shape& shape, const Scalar* coefficients, in
   }
 }
 
-// lanes[triangle][kSumLanes] += sums of a_i b_j, j <= i, for arrays [dim][kMatrixRows]. Blocks of sums are in
-// registers at once; those beyond the triangle are of its last row or of i, and are not used.
+// Adds the sums of a_i b_j, j <= i, for arrays [dim][kMatrixRows] to lanes[triangle][kSumLanes]. Blocks of
+// sums are in registers at once; sums beyond the triangle repeat another row or column and are not used.
 template <class Real, class Scalar>
 EMOMC_INLINE void add_products_of(const Scalar* a, const Scalar* b, int dim, int num_rows, double* lanes) {
   constexpr int I = 2, C = kSumComponents<Real>, P = kSumPacks<Real>;
@@ -328,7 +327,7 @@ EMOMC_INLINE void add_products_of(const Scalar* a, const Scalar* b, int dim, int
     }
 }
 
-// to[row] = r[row] z[row]; adds the products to lanes.
+// Writes r[row] z[row] to to[row] and adds the products to lanes.
 template <class Real, class Scalar>
 EMOMC_INLINE void weigh(const Scalar* r, const Scalar* z, int num_rows, Scalar* to, double* lanes) {
   SumLanes<Real> sum;
@@ -342,8 +341,8 @@ EMOMC_INLINE void weigh(const Scalar* r, const Scalar* z, int num_rows, Scalar* 
   sum.add_to(lanes);
 }
 
-/// out[num_products(num_rows)]: as TileProducts, bit for bit. Adds the sums of the rows to sums. `work`:
-/// gradient_work() numbers, `lanes`: gradient_lanes().
+/// out[num_products(num_rows)]: the results of TileProducts, bit for bit. Also adds the sums over rows to
+/// sums. `work`: gradient_work() numbers, `lanes`: gradient_lanes() doubles.
 template <class Real, class Scalar>
 struct TileGradient {
   const Scalar *coefficients, *tile;
@@ -431,7 +430,7 @@ struct TileGradient {
     for (int k = 0; k < K; ++k)
       for (int j = 0; j < d; ++j) sums[place.first(k, j)] += firsts[(k * d + j) * kSumLanes];
   }
-  // m = sum_k r_k (y + h_k) of one column; adds the terms of each k to its lanes.
+  // Writes m = sum_k r_k (y + h_k) for one column; adds the terms of each k to the lanes of k.
   EMOMC_INLINE void add_weighted_column(const TiedShape& shape, int j, const Scalar* r, const Scalar* y,
                                         int count, Scalar* m, double* firsts) const {
     constexpr int P = kSumPacks<Real>;

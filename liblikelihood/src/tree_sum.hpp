@@ -23,8 +23,8 @@ inline double tree_sum(std::span<double> values) {
   return values[0];
 }
 
-/// Log likelihood of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. It is 0
-/// without rows, even where the parameters are invalid and `common` is NaN.
+/// Log likelihood of `num_rows` rows whose base-2 log densities without `common` sum to `log2_sum`. The
+/// result is 0 without rows, even where the parameters are invalid and `common` is NaN.
 inline double log_likelihood_of(double log2_sum, std::size_t num_rows, double common) {
   if (num_rows == 0) return 0;
   return std::fma(static_cast<double>(num_rows), common, log2_sum) * device::kLn2;

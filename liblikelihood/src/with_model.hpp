@@ -11,7 +11,7 @@
 namespace emomc {
 
 inline constexpr int kMaxComponents = 4096;
-inline constexpr int kMaxParameters = 1 << 23;  // of a block; chain files allow twice as many
+inline constexpr int kMaxParameters = 1 << 23;  // of a block; chain files allow twice this number
 
 /// Calls f(model) with the model of `spec` for data of `dim` columns. Throws InputError where the model does
 /// not exist or does not support these sizes.

@@ -9,28 +9,28 @@ namespace {
 using device::BatchRows;
 using device::BatchWork;
 
-constexpr std::size_t kMostShared = 44 << 10;  // beside the static part, four times
-// Shared memory of a multiprocessor, and what a block takes of it besides.
+constexpr std::size_t kMostShared = 44 << 10;  // dynamic part of each of four blocks
+// Shared memory of a multiprocessor, and the part of it that is reserved for each block.
 constexpr std::size_t kSharedOfAll = 227 << 10, kSharedBesides = 1024;
 
 int bytes_of(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
 
-// Of batch_kernel.
+// Static shared memory of a block of batch_kernel.
 std::size_t static_shared_bytes(int chains, int together, bool ahead, bool component) {
   const int of_sums =
       ((together > 0 ? 2 : 1) * device::kBatchThreads / 32 + (ahead ? device::kBatchRun : 0)) * 8 + 4;
   return static_cast<std::size_t>(chains) * static_cast<std::size_t>(of_sums + (component ? 48 : 0)) + 128;
 }
 
-// Of a chain, at most.
+// The largest number of sums of a chain.
 constexpr long kMostSums = static_cast<long>(device::kBatchGroups) * device::kBatchGroup;
 
-// Dynamic shared memory of a block where a multiprocessor holds so many; `fixed`: the static part.
+// Dynamic shared memory of a block if a multiprocessor holds `blocks` blocks; `fixed`: the static part.
 std::size_t shared_of_block(int blocks, std::size_t fixed) {
   const std::size_t of_block = kSharedOfAll / static_cast<std::size_t>(blocks) - kSharedBesides;
   return of_block > fixed ? of_block - fixed : 0;
 }
-constexpr std::size_t kAlignment = 16;  // of what follows the coefficients
+constexpr std::size_t kAlignment = 16;  // alignment of the rows behind the coefficients
 
 long ceil_of_ratio(long a, long b) { return (a + b - 1) / b; }
 
@@ -69,7 +69,7 @@ std::unique_ptr<BatchEvaluation> BatchEvaluation::make(const DeviceLikelihood& l
          1L << result->most_log2_run_ > static_cast<long>(most_tiles_of_sum) * parts_of_tile)
     --result->most_log2_run_;
   const long parts = result->num_parts_;
-  constexpr int kMostChains = 65535;  // a grid has so many groups of them
+  constexpr int kMostChains = 65535;  // the largest number of groups of chains in a grid
   if (num_chains > kMostChains || result->coefficient_bytes_ > kMostShared ||
       work.max_segments > device::kBatchGroups ||
       ceil_of_ratio(parts, 1L << result->most_log2_run_) > kMostSums)
@@ -93,7 +93,7 @@ void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, int togeth
   rows_ = likelihood.rows_per_thread;
   together_ = together;
   if (together <= 1 || !likelihood.sums_products) return;
-  // A column is read for all chains at once, so that registers are worth more for rows.
+  // A column is read for all chains at once, so that registers for rows gain more.
   constexpr int kRegisters = 52, kBytesOfRegister = 4;
   const int most = likelihood.real == "float" ? 4 : 2;
   for (int rows = most; rows >= 2; rows /= 2) {
@@ -106,13 +106,13 @@ void BatchEvaluation::choose_rows(const DeviceLikelihood& likelihood, int togeth
   together_ = device::kStreamedAtOnce;
 }
 
-// Fitted to times of an H100, as the other constants of grid(): of the instructions for a row, four fifths of
-// all cycles issue one, and four warps share a scheduler. Float64 takes two cycles.
+// The constants here and in grid() are fitted to times of an H100: an instruction is issued in three quarters
+// of all cycles, and four warps share a scheduler. Float64 instructions take two cycles.
 double BatchEvaluation::cycles_of_part(const DeviceLikelihood& likelihood, bool component) const {
   constexpr double kIssued = 0.75, kWarps = 4;
   const bool is_double = bytes_of_real_ == 8;
   double products = likelihood.sizes.num_coefficients * (is_double ? 2.0 : 1.0);
-  if (component) products /= 2;  // what is kept of the other components is waited for
+  if (component) products /= 2;  // threads wait for the kept sums of the other components
   const double functions = is_double ? 75 : 20;
   return rows_ * kWarps * (products + functions) / kIssued;
 }
@@ -136,14 +136,14 @@ BatchEvaluation::BatchEvaluation(const DeviceLikelihood& likelihood, const devic
   blocks_at_once_ = static_cast<long>(device::kBatchBlocks) * machine.num_multiprocessors;
   most_chains_ = most_chains(kMostShared);
   if (rows_gain_ahead(likelihood, component)) plan_rows_ahead(component, num_chains);
-  // The cache keeps no larger share of rows that are all read in turn.
+  // When all rows are read in turn, the cache keeps no larger share of them.
   constexpr double kStaying = 0.6;
   const double bytes = static_cast<double>(work.max_tiles) * device::kTileRows * bytes_of_row_;
   staying_of_32_ =
       static_cast<int>(std::min(32.0, 32 * kStaying * static_cast<double>(machine.cache_bytes) / bytes));
 }
 
-// Of a block, as many as that memory has the coefficients of.
+// The largest number of chains of a block whose coefficients fit `shared` bytes.
 int BatchEvaluation::most_chains(std::size_t shared) const {
   const bool of_several = together_ > 1 && rows_come_ != BatchRows::streamed;
   const int most = of_several ? device::kBatchChainsTogether : device::kBatchChains;
@@ -166,16 +166,16 @@ void BatchEvaluation::plan_streamed_rows(const BatchMachine& machine) {
   most_chains_ = most_chains(std::min(kMostShared, shared - streamed_bytes() - kAlignment));
 }
 
-// Rows come ahead where blocks have several parts to go through, and the kernel has registers for it: where
-// more than one of these holds it spills, or takes a tenth longer.
+// Whether the kernel has enough registers to copy rows ahead. If more than one of the three conditions in
+// short_of_registers holds, the kernel spills registers or takes a tenth longer.
 bool BatchEvaluation::rows_gain_ahead(const DeviceLikelihood& likelihood, bool component) const {
-  constexpr int kFewRegisters = 8;  // of rows: few columns
+  constexpr int kFewRegisters = 8;  // registers of the rows of few columns
   const int short_of_registers = (bytes_of_real_ == 8) + !likelihood.leaves_registers + !component;
   return rows_ * bytes_of_row_ / 4 <= kFewRegisters || likelihood.sums_products || short_of_registers <= 1;
 }
 
 void BatchEvaluation::plan_rows_ahead(bool component, int num_chains) {
-  // One at a time in the loop in which a part takes one barrier.
+  // At least 1, which selects the loop in which a part takes one barrier.
   const int together = component ? 0 : std::max(1, together_);
   const int of_block = together > 1 ? device::kBatchChainsTogether : device::kBatchChains;
   const std::size_t shared =
@@ -189,8 +189,8 @@ void BatchEvaluation::plan_rows_ahead(bool component, int num_chains) {
   most_chains_ = most;
 }
 
-// In which the last block adds up the sums of its chains: each warp those of a chain, or all of them one
-// chain's after the other.
+// Rounds in which the last block adds up the sums of its chains: each warp those of a chain, or all warps
+// those of one chain after the other.
 long BatchEvaluation::num_rounds(long sums, int chains) const {
   constexpr long kWarps = device::kBatchThreads / 32;
   const long groups = ceil_of_ratio(sums, device::kBatchGroup);
@@ -201,10 +201,10 @@ long BatchEvaluation::num_rounds(long sums, int chains) const {
   return ceil_of_ratio(chains, kWarps) * ceil_of_ratio(groups, at_once);
 }
 
-// As few waves of blocks as can be, each as short. Costs are in cycles.
+// The grid with the least cost: few and short waves of blocks. Costs are in cycles.
 BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
-  constexpr double kPart = 700, kRound = 5000;  // of a further part; of num_rounds()
-  constexpr double kCyclesOfByte = 1.0 / 20;    // of a part that is read
+  constexpr double kPart = 700, kRound = 5000;  // each part after the first; each round of num_rounds()
+  constexpr double kCyclesOfByte = 1.0 / 20;    // cost of a byte of a part
   const double start_and_end = 2 * cycles_of_part_;
   Grid best;
   double least = -1;
@@ -213,7 +213,8 @@ BatchEvaluation::Grid BatchEvaluation::grid(int num_chains) const {
   for (int each = 1; each <= most_chains_; ++each) {
     const long groups = ceil_of_ratio(num_chains, each);
     const long evaluated = ceil_of_ratio(each, chains_at_once_) * chains_at_once_;
-    // One group: a block starts and ends once. Where rows come ahead or are streamed that is so for all.
+    // With one group, or where rows are copied ahead or streamed, a block evaluates several parts, so that it
+    // starts and ends only once.
     long blocks = num_parts_;
     if (ahead || streamed || groups == 1) blocks = std::clamp(blocks_at_once_ / groups, 1L, blocks);
     const long waves = ceil_of_ratio(blocks * groups, blocks_at_once_);

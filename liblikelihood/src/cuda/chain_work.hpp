@@ -1,4 +1,4 @@
-// Which tiles each chain reads and in which order their sums are taken: tables in device memory.
+// Tables in device memory of the tiles that each chain reads and of the order in which sums are added.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,13 @@
 
 namespace emomc {
 
-/// Chains by the tiles that they read, which `tiles`, unless null, gets for one list after the other.
-/// `segment_first_tile` as in TiledData. Throws std::invalid_argument for a segment that does not exist.
+/// Lists of the tiles that chains read; chains with equal segments share a list. Appends the tiles of one
+/// list after the other to `tiles`, unless that is null. `segment_first_tile` is as in TiledData. Throws
+/// std::invalid_argument for a segment that does not exist.
 ChainLists tile_lists(const std::vector<ChainPlan>& chains, const std::vector<Segment>& segments,
                       const std::vector<int>& segment_first_tile, std::vector<int>* tiles = nullptr);
 
-/// The tables, built once per allocate().
+/// The tables; they are built once for each allocate().
 class ChainWork {
  public:
   ChainWork() = default;
@@ -27,7 +28,7 @@ class ChainWork {
   int num_chains() const { return static_cast<int>(lists_.list_of_chain.size()); }
 
  private:
-  DeviceChainLists lists_;  ///< their leaves are tiles
+  DeviceChainLists lists_;  ///< lists whose leaves are tiles
   DeviceArray<int> tiles_;
   int max_tiles_ = 0, max_segments_ = 0;
   bool uniform_ = false;

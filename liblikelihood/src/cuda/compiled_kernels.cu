@@ -21,7 +21,7 @@ dim3 one_thread_each(ActiveSet active) {
   return dim3((static_cast<unsigned>(active.count) + kThreads - 1) / kThreads);
 }
 
-/// One thread for each active chain.
+/// Updates the states of kept sums after an evaluation; one thread for each active chain.
 template <class State>
 __global__ void commit_kernel(KeptView kept, const std::uint8_t* accepted, ActiveSet active) {
   device::begin_overlapped();
@@ -35,7 +35,7 @@ __global__ void commit_kernel(KeptView kept, const std::uint8_t* accepted, Activ
   kept.pending[chain] = device::kNothingPending;
 }
 
-/// One thread for each active chain.
+/// Marks all kept sums as stale; one thread for each active chain.
 template <class L>
 __global__ void forget_kernel(KeptView kept, ActiveSet active) {
   device::begin_overlapped();

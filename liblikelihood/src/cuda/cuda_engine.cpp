@@ -1,4 +1,4 @@
-// Owns data, tables and work memory on the GPU and chooses the kernels of an evaluation.
+// The cuda engine owns data, tables and work memory on the GPU and chooses the kernels of an evaluation.
 #include <algorithm>
 #include <utility>
 
@@ -22,8 +22,8 @@ using device::LikelihoodSizes;
 using device::TileMemory;
 using device::TileWork;
 
-constexpr std::size_t kMaxSharedBytes = 110 << 10;  // two such blocks on a multiprocessor of Hopper
-constexpr std::size_t kStaticShared = 2 << 10;      // of tile_kernel, at most
+constexpr std::size_t kMaxSharedBytes = 110 << 10;  // a multiprocessor of Hopper holds two such blocks
+constexpr std::size_t kStaticShared = 2 << 10;      // upper bound for tile_kernel
 constexpr int kDrawsAtOnce = 256;
 
 int device_attribute(const Device& device, cudaDeviceAttr which) {
@@ -34,7 +34,7 @@ int device_attribute(const Device& device, cudaDeviceAttr which) {
   return value;
 }
 
-// The memory that evaluations of a set of chains work in.
+// The working memory for evaluations of a set of chains.
 template <class Real>
 struct WorkMemory {
   ChainWork work;
@@ -64,7 +64,8 @@ struct WorkMemory {
 template <class Real>
 class CudaEngine final : public LikelihoodEngine {
  public:
-  /// `tiles`: of `segments`, the rows that are here; those of `share`, or all where it is null.
+  /// `segments` are the rows of this engine, those of `share` or all rows if it is null; `tiles` are the
+  /// tiles of `segments`.
   CudaEngine(ParameterLayout layout, DeviceLikelihood likelihood, std::unique_ptr<RowKernels<Real>> kernels,
              const GradientCode& gradient, const DataSet& data, Device& device, std::vector<Segment> segments,
              const TileLayout& tiles, std::unique_ptr<RowShare> share)
@@ -93,20 +94,20 @@ class CudaEngine final : public LikelihoodEngine {
     devices_ = connect_devices(device, share_->ranks());
     segment_sums_ = std::make_unique<SharedSegmentSums>(*share_);
     kernels_->prepare_shared();
-    // Sums of several tiles are nodes where each rank begins at a multiple of as many.
+    // A sum of several tiles is a node of the tree if each rank begins at a multiple of that number of tiles.
     tiles_of_sum_ = segments_.size() == 1 ? share_->unit(0) : 1;
   }
   ~CudaEngine() override {
     try {
       use_device_of(device_.stream());
-    } catch (const MachineError&) {  // a context that an error has ended
+    } catch (const MachineError&) {  // an error has ended the context
     }
   }
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
-  // Parts of ranks are even to about a hundredth; a rank has whole groups of gradients and whole runs of the
-  // batch kernel's sums.
+  // The parts of ranks differ by about a hundredth; a rank has whole groups of gradients and whole runs of
+  // the batch kernel's sums.
   static std::unique_ptr<RowShare> make_share(const DeviceLikelihood& likelihood,
                                               const GradientCode& gradient, const DataSet& data,
                                               Communicator* ranks) {
@@ -129,7 +130,7 @@ class CudaEngine final : public LikelihoodEngine {
   Communicator* row_ranks() const override { return share_ ? &share_->ranks() : nullptr; }
 
   std::optional<DeviceLikelihood> device_likelihood() const override {
-    if (share_) return std::nullopt;  // a kernel sees the rows of one rank
+    if (share_) return std::nullopt;  // a kernel can only read the rows of one rank
     return own_likelihood();
   }
   DeviceLikelihood own_likelihood() const {
@@ -156,7 +157,7 @@ class CudaEngine final : public LikelihoodEngine {
   }
 
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
-    // What an earlier call took goes first.
+    // Memory of an earlier call is freed first.
     use_device_of(device_.stream());
     run_ = {};
     shared_.reset();
@@ -251,7 +252,7 @@ class CudaEngine final : public LikelihoodEngine {
       const int count = std::min(kDrawsAtOnce, num_draws - first);
       WorkMemory<Real> memory;
       const double* const points = theta + static_cast<std::ptrdiff_t>(first) * dim();
-      if (segments_.size() == 1 && !share_) {  // the device has summed the tiles: few numbers come here
+      if (segments_.size() == 1 && !share_) {  // the GPU sums the tiles, so that few numbers are copied
         const DeviceArray<double> log_likelihoods(device_, static_cast<std::size_t>(count));
         evaluate_all_tiles(points, count, memory, nullptr, log_likelihoods.data());
         const auto values = log_likelihoods.download();
@@ -299,12 +300,12 @@ class CudaEngine final : public LikelihoodEngine {
     return device;
   }
 
-  // Of a kernel with little static shared memory.
+  // Dynamic shared memory that a block of a kernel with little static shared memory may have.
   std::size_t most_shared_of_block() const {
     return static_cast<std::size_t>(device_attribute(device_, cudaDevAttrMaxSharedMemoryPerBlockOptin)) -
            kStaticShared;
   }
-  // In the order of device/column_folds.hpp.
+  // Adds in the order of device/column_folds.hpp.
   static std::vector<double> means_of_columns(const DataSet& data) {
     if (data.on_device) return data.on_device->table->means(*data.on_device);
     std::vector<double> means(static_cast<std::size_t>(data.dim)), of_block(means.size());
@@ -397,7 +398,7 @@ class CudaEngine final : public LikelihoodEngine {
       launch_tiles(kind, where, parts, view, groups, theta, ld);
     };
 
-    // Latency counts while the blocks are few: what is kept of components would be later than computing it.
+    // With few blocks latency decides: reading kept sums would take longer than computing the components.
     const bool fits = kernels_->has_shared_tiles() && shared_bytes(TileMemory::fused, 1) <= most_shared_;
     const long at_once = static_cast<long>(device::kFusedBlocksAtOnce) * num_multiprocessors_;
     for (const int parts : {device::kMaxParts, 2, 1})
@@ -412,8 +413,8 @@ class CudaEngine final : public LikelihoodEngine {
     launch(work, stages ? TileMemory::staged : TileMemory::direct, 1);
   }
 
-  // The same where rows are divided over ranks: the sums of this rank's tiles, the nodes of all ranks, and
-  // the log likelihoods from those.
+  // run_tiles() for rows that are divided over ranks: sums this rank's tiles, gathers the nodes of all ranks,
+  // and computes log likelihoods from the nodes.
   void run_shared_tiles(TileWork work, const WorkMemory<Real>& memory, EvaluationView<Real> view,
                         const double* theta, int ld) {
     double* const log_likelihood = std::exchange(view.log_likelihood, nullptr);
@@ -474,8 +475,9 @@ class CudaEngine final : public LikelihoodEngine {
                        view, theta, ld, device_.stream());
   }
 
-  // Tile sums of `count` draws (host) over all segments stay in memory.tile_sums; returns their common parts.
-  // `log_likelihoods` [count] (device): of all segments together.
+  // Writes the tile sums of `count` draws (theta in host memory) over all segments to memory.tile_sums and
+  // returns `common` of each draw. `log_likelihoods` [count], in device memory, gets those of all segments
+  // together; may be null.
   std::vector<double> evaluate_all_tiles(const double* theta, int count, WorkMemory<Real>& memory,
                                          double* rows, double* log_likelihoods = nullptr) const {
     std::vector<int> all(segments_.size());
@@ -502,14 +504,14 @@ class CudaEngine final : public LikelihoodEngine {
   std::unique_ptr<RowKernels<Real>> kernels_;
   GradientCode gradient_code_;
   Device& device_;
-  std::unique_ptr<RowShare> share_;  ///< null: all rows are here
-  std::vector<Segment> segments_;    ///< the rows that are here
+  std::unique_ptr<RowShare> share_;  ///< null: this engine has all rows
+  std::vector<Segment> segments_;    ///< the rows of this engine
   std::vector<int> segment_first_tile_;
-  std::size_t num_rows_;  ///< of all ranks
+  std::size_t num_rows_;  ///< rows of all ranks
   std::shared_ptr<const DeviceRows<Real>> data_;
   DeviceArray<int> tile_rows_;
   int num_multiprocessors_;
-  std::size_t most_shared_;  // dynamic, of a block
+  std::size_t most_shared_;  // bytes of dynamic shared memory of a block
   WorkMemory<Real> run_;
   bool has_gradient_ = false;
   std::vector<double> column_means_;
@@ -518,7 +520,7 @@ class CudaEngine final : public LikelihoodEngine {
   DeviceArray<Real> kept_;
   DeviceArray<unsigned char> states_;
   DeviceArray<int> pending_;
-  // Where rows are divided over ranks.
+  // The members below are used if rows are divided over ranks.
   std::shared_ptr<DeviceRanks> devices_;
   std::unique_ptr<SharedSegmentSums> segment_sums_;
   int tiles_of_sum_ = 1;

@@ -1,5 +1,5 @@
-// Moments of a round of EM on the GPU, in float64: blocks go through the tiles, responsibilities lie in
-// shared memory, and each thread adds its moments over the rows in order.
+// Computes the moments of a round of EM on the GPU, in float64. Blocks go through the tiles, responsibilities
+// are stored in shared memory, and each thread adds its moments over the rows in order.
 #include <algorithm>
 
 #include "../mixture_moments.hpp"
@@ -15,7 +15,7 @@ namespace emomc {
 namespace {
 
 constexpr int kThreads = 256;
-// Fixed, so that the order of sums is not the GPU's.
+// A constant, so that the order of additions does not depend on the GPU.
 constexpr int kBlocks = 264;
 constexpr std::size_t kSharedBytes = 96 << 10;
 
@@ -33,8 +33,8 @@ struct MomentView {
   int rows_at_once;
 };
 
-/// Responsibilities and values of `count` rows of a tile from row `first` on: r [K][stride], x [d][stride].
-/// Returns the sum of the thread's rows' log2 densities.
+/// Writes responsibilities and values of `count` rows of a tile from row `first` on to r [K][stride] and x
+/// [d][stride]. Returns the sum of the thread's rows' log2 densities.
 template <class Model>
 __device__ double fill_rows(const MomentView<Model>& view, const double* tile, int first, int count,
                             int stride, double* r, double* x) {
@@ -92,7 +92,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   if (threadIdx.x == 0) sums[view.num_moments] = device::kLn2 * log2_sum;
 }
 
-/// One thread per moment; sums the blocks' in order to the first block's place.
+/// One thread per moment; adds the sums of all blocks in order and writes the result to the first block's
+/// place.
 __global__ void add_blocks_kernel(double* sums, int size) {
   const int m = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (m >= size) return;

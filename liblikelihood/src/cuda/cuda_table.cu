@@ -24,16 +24,16 @@ using device::u64;
 constexpr int kThreads = 256;
 constexpr unsigned kMostBlocks = 1u << 16;
 
-/// As many blocks as `count` threads take, or as many as loops take.
+/// The number of blocks for `count` threads, at most kMostBlocks, whose threads then run loops.
 dim3 blocks_for(i64 count) {
   return {static_cast<unsigned>(std::min<i64>((count + kThreads - 1) / kThreads, kMostBlocks))};
 }
-/// The places of a thread: begin, begin + stride, ...
+/// A thread handles the elements first_place(), first_place() + stride_of_places(), ...
 __device__ i64 first_place() { return static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; }
 __device__ i64 stride_of_places() { return static_cast<i64>(gridDim.x) * kThreads; }
 
-/// One block of threads for each block of rows and column. All threads fetch numbers, one adds them up in the
-/// order of the rows.
+/// One block of threads for each block of rows and each column. All threads load numbers; one thread adds
+/// them up in the order of the rows.
 template <class Fold>
 __global__ void __launch_bounds__(kThreads)
     fold_kernel(const __grid_constant__ RowFormula rows, const Fold fold, typename Fold::State* states) {
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// A block for each tile.
+/// Writes the tiles of an engine, one block for each tile.
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
     tiles_kernel(const __grid_constant__ RowFormula rows, const i64* first_rows, const int* tile_rows,
@@ -146,7 +146,7 @@ class UploadedSource {
   RowFormula rows_;
 };
 
-/// What two sources have to have in common for their tiles to be the same.
+/// A key that is equal for sources and layouts with the same tiles.
 std::string key_of(const DeviceRowSource& source, const TileLayout& layout, std::size_t bytes_of_real) {
   std::string key = std::to_string(bytes_of_real);
   const auto add = [&key](const auto& value) {
@@ -179,7 +179,7 @@ class CudaTable final : public DeviceTable {
       : DeviceTable(gpu, num_rows, std::move(columns), std::move(owner)),
         device_(make_cuda_device(gpu)),
         columns_(uploaded(*device_, DeviceTable::columns())) {
-    EMOMC_CUDA_CHECK(cudaDeviceSynchronize());  // what the caller's streams write
+    EMOMC_CUDA_CHECK(cudaDeviceSynchronize());  // the caller's streams may still write the columns
   }
 
   std::vector<double> rows(const std::vector<std::size_t>& which) const override {
@@ -203,7 +203,7 @@ class CudaTable final : public DeviceTable {
     return results.download();
   }
 
-  /// Tiles of `source`, which is of this table; kept as long as someone else keeps them.
+  /// Tiles of `source`, whose table is this one. The tiles live as long as an engine holds them.
   template <class Real>
   std::shared_ptr<const DeviceRows<Real>> tiles(const DeviceRowSource& source,
                                                 const TileLayout& layout) const {
@@ -291,7 +291,7 @@ class CudaTable final : public DeviceTable {
     const UploadedSource own(*device_, columns_, source);
     const auto blocks = static_cast<std::size_t>(device::num_blocks_of(static_cast<i64>(num_rows())));
     const auto dim = static_cast<std::size_t>(source.dim());
-    constexpr std::size_t kMostColumns = 65535;  // of a grid
+    constexpr std::size_t kMostColumns = 65535;  // limited by the size of a grid
     if (dim > kMostColumns)
       throw InputError("data: " + std::to_string(dim) + " columns on a GPU; allowed: up to " +
                        std::to_string(kMostColumns));

@@ -1,4 +1,4 @@
-// The table of device_table.hpp on a GPU, and the rows of an engine from it.
+// Makes the rows of an engine from a data set in host memory or from a table of device_table.hpp on a GPU.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace emomc {
 
-/// The rows of `data` that `layout` divides into tiles, in the memory of `device`. Those of a DeviceTable are
-/// made on the GPU, once for all engines that read them and live at one time; `device` then has to be its
-/// GPU. Throws MachineError where memory does not suffice.
+/// The rows of `data` that `layout` divides into tiles, in the memory of `device`. Rows of a DeviceTable are
+/// made on the GPU, once for all engines that read them and exist at the same time; `device` must then be the
+/// table's GPU, otherwise this throws InputError. Throws MachineError where memory does not suffice.
 template <class Real>
 std::shared_ptr<const DeviceRows<Real>> rows_on_device(const DataSet& data, const TileLayout& layout,
                                                        Device& device);

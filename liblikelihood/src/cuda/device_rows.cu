@@ -41,7 +41,7 @@ DeviceRows<T>::DeviceRows(std::size_t size) : size_(size) {
   fill([&] { return thrust::device_vector<T>(size, T(0)); });
 }
 
-// A context that an error has ended has no memory left to free, and Thrust would throw in a destructor.
+// After an error has ended the context, there is no memory to free, and Thrust would throw in a destructor.
 template <class T>
 DeviceRows<T>::~DeviceRows() {
   if (impl_ && cudaDeviceSynchronize() != cudaSuccess) static_cast<void>(impl_.release());

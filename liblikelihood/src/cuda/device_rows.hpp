@@ -1,4 +1,4 @@
-// The rows of a data set on the GPU, in Thrust device vectors for as long as the engine lives.
+// Stores the rows of a data set on the GPU, in Thrust device vectors, for the lifetime of an engine.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace emomc {
 
-/// Owns a copy of host values in device memory. Thrust stays behind it: its headers cost half a minute in
-/// every source that includes them.
+/// Owns an array in device memory. Thrust is hidden in the implementation, since its headers add half a
+/// minute to the compilation of every source that includes them.
 template <class T>
 class DeviceRows {
  public:
-  /// Copies and waits. Throws MachineError where GPU memory does not suffice.
+  /// Copies `values` and waits. Throws MachineError where GPU memory does not suffice.
   explicit DeviceRows(const std::vector<T>& values);
-  /// Zeros. Waits, and throws as the other does.
+  /// An array of `size` zeros. Waits, and throws MachineError as the other constructor does.
   explicit DeviceRows(std::size_t size);
   ~DeviceRows();
   DeviceRows(const DeviceRows&) = delete;

@@ -80,7 +80,8 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
     most_groups = std::max(most_groups, (own.size() * parts_ + each - 1) / each);
     most_parts = std::max(most_parts, each);
   }
-  // With the groups of all ranks' tiles there are no more of them than with those of this rank's alone.
+  // Groups are those of all ranks' tiles; this rank has no more of these than of groups for its own tiles
+  // alone.
   max_groups_ = most_groups;
   if (uniform_) step_sums_of_chain_ = most_groups;
   const auto log2_of = [](int number) {
@@ -119,7 +120,7 @@ void GradientEvaluation::make_finish(int blocks) {
       gradient_source(likelihood_, code_, num_chains_, uniform_, GradientStage::finish, blocks));
 }
 
-// Of clusters.
+// The number of blocks of a cluster; 1 where the GPU has no clusters.
 int GradientEvaluation::finish_blocks(int num_groups) const {
   int index = 0, major = 0;
   use_device_of(device_.stream());
@@ -175,7 +176,7 @@ void GradientEvaluation::finish(device::GradientKernelView view, Stream stream) 
   complete(view);
   void* arguments[] = {&view};
   const auto active = static_cast<unsigned>(view.active.count);
-  // Each rank in its turn adds its groups to what those before it have added.
+  // Each rank in turn adds its groups to the sums of earlier ranks.
   for (std::size_t turn = 0; turn < turns_of_ranks_.size(); ++turn) {
     view.continues = turn > 0;
     if (turn == static_cast<std::size_t>(rank_))

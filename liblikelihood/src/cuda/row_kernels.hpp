@@ -1,5 +1,6 @@
-// The kernels that evaluate a likelihood, as the cuda engine launches them: compiled ahead of time
-// (compiled_kernels.cu) or at run time (runtime_row_kernels.cu). The bits are the same.
+// The interface by which the cuda engine launches the kernels that evaluate a likelihood. Kernels are
+// compiled ahead of time (compiled_kernels.cu) or at run time (runtime_row_kernels.cu) and give the same
+// bits.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace emomc {
 
-/// How tile_kernel.cuh is launched.
+/// The configuration of a launch of tile_kernel.cuh.
 struct TileLaunch {
   device::TileWork work;
   device::TileMemory memory;
@@ -31,36 +32,40 @@ class RowKernels {
   virtual bool has_shared_tiles() const = 0;
   /// Whether the batch kernel and those of gradients need no prepare() (kCopiesParameters).
   virtual bool copies_parameters() const { return false; }
-  /// Enqueues the coefficients of active chains; `scratch` is num_chains x num_scratch device doubles.
+  /// Enqueues the computation of the coefficients of active chains; `scratch` is num_chains x num_scratch
+  /// device doubles.
   virtual void prepare(const double* theta, int ld, ActiveSet active, Real* coefficients, double* common,
                        double* scratch, Stream stream) const = 0;
-  /// Enqueues the sums of tiles, and of chains where the view wants them.
+  /// Enqueues the computation of the sums of tiles, and of log likelihoods if the view has an array for them.
   virtual void evaluate(const TileLaunch& launch, const device::EvaluationView<Real>& view,
                         const double* theta, int ld, Stream stream) const = 0;
 
-  /// Makes the kernel of finish_shared(), which is compiled where it is not there ahead of time.
+  /// Compiles the kernel of finish_shared() unless it has been compiled ahead of time.
   virtual void prepare_shared() {}
-  /// Enqueues the log likelihoods of chains whose rows are divided over ranks, from the nodes of all ranks.
+  /// Enqueues the computation of log likelihoods of chains whose rows are divided over ranks, from the nodes
+  /// of all ranks.
   virtual void finish_shared(const device::NodeSumsView& view, std::size_t shared_bytes,
                              Stream stream) const = 0;
 
-  /// The natural logarithm of the likelihood of `num_rows` rows whose log densities without `common` have
-  /// this sum; 0 of none.
+  /// The natural logarithm of the likelihood of `num_rows` rows whose log densities without `common` sum to
+  /// `sum`; 0 for no rows.
   virtual double log_likelihood(double sum, std::size_t num_rows, double common) const = 0;
-  /// The natural logarithm of the density of a row, from what a kernel wrote of it.
+  /// The natural logarithm of the density of a row, from the number that a kernel wrote for this row.
   virtual double log_density(double of_row, double common) const = 0;
 
   /// Bytes of the KeptState of a chain; 0: nothing is kept.
   virtual std::size_t state_bytes() const = 0;
-  /// Enqueues: what was evaluated last of a component is adopted (accepted[chain] != 0) or discarded.
+  /// Enqueues the update of the states after the last evaluation of a component, which was accepted
+  /// (accepted[chain] != 0) or rejected.
   virtual void commit(const device::KeptView& kept, const std::uint8_t* accepted, ActiveSet active,
                       Stream stream) const = 0;
-  /// Enqueues: nothing that is kept is to be read.
+  /// Enqueues that all kept sums become stale.
   virtual void forget(const device::KeptView& kept, ActiveSet active, Stream stream) const = 0;
 };
 
-/// The engine of such kernels (`ranks`: over which rows are divided; null: all are here), which compile those
-/// of gradients when they are asked for; `likelihood` is without rows, segments and caches.
+/// Makes an engine with these kernels. The engine compiles kernels for gradients in allocate_gradients().
+/// `ranks`: the ranks over which rows are divided; null: the engine has all rows. `likelihood` is without
+/// rows, segments and caches.
 template <class Real>
 std::unique_ptr<LikelihoodEngine> make_row_engine(ParameterLayout layout, DeviceLikelihood likelihood,
                                                   std::unique_ptr<RowKernels<Real>> kernels,

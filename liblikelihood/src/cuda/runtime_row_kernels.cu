@@ -1,4 +1,4 @@
-// The kernels of a likelihood of the user's own, compiled when they are first needed.
+// The kernels of a likelihood of the user's own, which are compiled when they are first needed.
 #include <string>
 #include <utility>
 
@@ -78,7 +78,7 @@ class RuntimeRowKernels final : public RowKernels<Real> {
     else
       return model.float64();
   }
-  /// `name`: of the header and, behind "sized_", of the kernel.
+  /// `name` is the name of the header; that of the kernel is "sized_" followed by `name`.
   static KernelSource source(const DeviceCode& code, const std::string& name, const std::string& arguments) {
     const std::string real = sizeof(Real) == sizeof(float) ? "float" : "double";
     KernelSource result{code.headers,
@@ -101,7 +101,7 @@ template <class Real>
 std::unique_ptr<LikelihoodEngine> make(const std::shared_ptr<const RowModel>& model, const DataSet& data,
                                        Device& device, Communicator* ranks) {
   use_device_of(device.stream());
-  constexpr double kCostOfFunctions = 60;  // of a row: about an exponential and a logarithm
+  constexpr double kCostOfFunctions = 60;  // of each row: about an exponential and a logarithm
   const DeviceModel known = model->device();
   if (known.code.type.empty())
     throw InputError("backend cuda: this likelihood has no code for a GPU; choose the backend cpu");

@@ -29,7 +29,7 @@ DeviceArray<T> uploaded(Device& device, const std::vector<T>& values) {
 SharedRows::SharedRows(const RowShare& share, const std::shared_ptr<DeviceRanks>& devices,
                        const std::vector<std::vector<int>>& chain_segments)
     : rank_(share.rank()), nodes_(share, chain_segments) {
-  constexpr std::size_t kMostPlaces = 5'000;  // of a kernel's shared memory
+  constexpr std::size_t kMostPlaces = 5'000;  // limited by the shared memory of a block
   std::vector<int> first_node{0}, first_place{0}, first_add{0}, results;
   std::vector<IntPair> own, places, adds;
   std::vector<double> num_rows;

@@ -1,4 +1,4 @@
-// Sums of chains whose rows are divided over ranks, each with a GPU.
+// Computes sums of chains whose rows are divided over ranks, each with a GPU.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,25 @@
 
 namespace emomc {
 
-/// The tables of the chains' lists in device memory, and their records; built once per allocate().
+/// Tables of the chains' lists in device memory, and the records of these lists; built once for each
+/// allocate().
 class SharedRows {
  public:
-  /// Collective. Throws MachineError where a list has more nodes than the kernels have room for.
+  /// A collective call. Throws MachineError where a list has more nodes than the kernels have room for.
   SharedRows(const RowShare& share, const std::shared_ptr<DeviceRanks>& devices,
              const std::vector<std::vector<int>>& chain_segments);
 
   const RowNodes& nodes() const { return nodes_; }
-  /// Number of rows of each list, of all ranks; device memory.
+  /// Number of rows of each list on all ranks; device memory.
   const double* num_rows() const { return num_rows_.data(); }
   std::size_t shared_bytes() const { return shared_bytes_; }
   /// Bytes of device memory of the records of `num_chains` chains.
   static std::size_t bytes(const RowShare& share, const std::vector<std::vector<int>>& chain_segments);
 
-  /// What a kernel that finishes chains reads; without log likelihoods.
+  /// The arguments of a kernel that finishes chains, without tile sums, `common` and log likelihoods.
   device::NodeSumsView view(ActiveSet active) const;
-  /// Enqueues the nodes of this rank and their gather. `view`: with the sums of tiles.
+  /// Enqueues the computation of this rank's nodes and the gathering of all ranks' nodes. `view` contains the
+  /// sums of tiles.
   void gather(const device::NodeSumsView& view, Stream stream);
 
  private:

@@ -17,7 +17,7 @@ using namespace expression;
 
 namespace {
 
-constexpr double kLargest = 9007199254740992.0;  // 2^53: beyond it float64 does not tell neighbours apart
+constexpr double kLargest = 9007199254740992.0;  // 2^53; above it float64 leaves out integers
 
 }  // namespace
 
@@ -106,7 +106,7 @@ void set_formula(const expression::Graph& graph, std::span<const NodeId> roots, 
   for (const NodeId root : roots) source.outputs.push_back(step_of.at(root));
 }
 
-/// The number of the first row that has not passed a test, of integers and weights, and its value.
+/// The value of an output in one row.
 double value_in_row(const DeviceRowSource& source, int output, std::size_t row) {
   const std::vector<double> numbers = source.table->rows({row});
   std::vector<ArrayColumn> columns;
@@ -120,7 +120,8 @@ double value_in_row(const DeviceRowSource& source, int output, std::size_t row) 
   return formula(0, output);
 }
 
-/// As check_rows(), and the conditions that have one value in all rows.
+/// Checks rows on a GPU as check_rows() does, and returns the values of conditions that are the same in all
+/// rows.
 std::map<NodeId, bool> checked_conditions(const ExpressionPlan& plan, DeviceRowSource source) {
   expression::Graph graph = plan.graph;
   std::vector<NodeId> roots;

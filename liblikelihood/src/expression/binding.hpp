@@ -1,4 +1,4 @@
-// What binding a likelihood to its data does alike wherever they are.
+// Steps of binding a likelihood to data that are the same for data in host memory and on a GPU.
 #pragma once
 
 #include <map>
@@ -14,16 +14,16 @@ namespace emomc {
 device::RowTest test_of(const expression::IntegerUse& use, int output);
 inline constexpr device::RowTest kWeightTest{0, device::RowTest::Kind::nonnegative, 0};
 
-/// Throw InputError for the value of a row that has not passed.
+/// These functions throw InputError for a value of a row that has not passed a test.
 [[noreturn]] void refuse_integer(const ExpressionPlan& plan, const expression::IntegerUse& use, double value,
                                  std::size_t row);
 [[noreturn]] void refuse_weight(const ExpressionPlan& plan, double value, std::size_t row);
 
 /// The conditions of choices that depend on data alone.
 std::vector<expression::NodeId> conditions_of_data(const ExpressionPlan& plan);
-/// The used columns that the header of plan.code reads, the weights last.
+/// The used columns that the header or function of plan.code reads; the weights are last.
 std::vector<int> columns_of_code(const ExpressionPlan& plan);
-/// The division of the likelihood where `decided` conditions have one value in all rows.
+/// The division of the likelihood for data in which the `decided` conditions have the same value in all rows.
 std::shared_ptr<const BoundProgram> bound_program(const ExpressionPlan& plan,
                                                   const std::map<expression::NodeId, bool>& decided);
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kSourceName = "emomc_likelihood_source.hpp";
 
-/// The likelihood whose log densities of rows are multiplied by a column of weights behind the others.
+/// C++ of a likelihood whose log densities of rows are multiplied by a column of weights, which follows the
+/// other columns.
 std::string weighted() {
   return R"(struct Weighted {
   static constexpr int kUsed = emomc::device::DensityCoefficients<Own>::used();
@@ -42,7 +43,7 @@ std::string weighted() {
 )";
 }
 
-/// With a gradient, or without.
+/// C++ of the generated header, with or without a gradient.
 std::string generated_header(const CodeSource& code, bool is_weighted, bool has_gradient) {
   const std::string model = is_weighted ? "Weighted" : "Own";
   return fmt::format(
@@ -70,7 +71,7 @@ std::string absolute_path(const std::string& file) {
   std::error_code ignored;
   return std::filesystem::absolute(file, ignored).lexically_normal().string();
 }
-/// For #line, so that messages and debuggers name the user's own file.
+/// The file's path for #line, so that messages and debuggers name the user's own file.
 std::string quoted_path(const std::string& file) {
   std::string quoted = "\"";
   for (char c : absolute_path(file)) {
@@ -87,7 +88,7 @@ std::string words_of(const std::string& name, Support support, int size) {
 
 class CodeModel final : public RowModel {
  public:
-  /// `declared`: what a configuration declares; null where the header alone says it.
+  /// `declared`: the parameters that a configuration declares; null: the header's declaration is used.
   CodeModel(CodeSource code, const ParameterLayout* declared, bool is_weighted, HostBuild build)
       : source_(std::move(code)), is_weighted_(is_weighted) {
     const std::string& file = source_.file;
@@ -194,7 +195,7 @@ class CodeModel final : public RowModel {
     if (library_.version != device::kDensityLibraryVersion)
       throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
   }
-  /// As kernels have them: a number of each row for each coefficient.
+  /// Sizes for the gradient in kernels: each row has a number for each coefficient.
   device::GradientSizes gradient_sizes() const {
     if (library_.num_gradient_sums == 0) return {};
     device::GradientSizes sizes;
@@ -204,7 +205,7 @@ class CodeModel final : public RowModel {
     return sizes;
   }
 
-  /// What the header declares is what the configuration declares.
+  /// Throws InputError unless header and configuration declare the same columns and parameters.
   void check_declarations() const {
     const CodeSource& code = source_;
     const int columns = library_.num_columns - (is_weighted_ ? 1 : 0);

@@ -8,12 +8,11 @@
 
 namespace emomc::expression {
 
-/// By name.
+/// All definitions by name.
 const std::map<std::string, Definition>& definitions();
 
-/// The definitions of a text, by name. A definition goes on in lines that begin with a space; lines that
-/// begin with
-/// `#` are comments. `key` is what messages name.
+/// The definitions in a text, by name. A line that begins with a space continues a definition; lines that
+/// begin with `#` are comments. `key` is the configuration key that messages name.
 std::map<std::string, Definition> read_definitions(const std::string& key, const std::string& text);
 
 }  // namespace emomc::expression

@@ -1,11 +1,10 @@
 // The densities of the language, with names, arguments and meaning of Stan's functions reference. Where Stan
-// raises an error, an invalid parameter gives NaN (check_positive() and its kin), and a variable outside the
-// support gives minus infinity, whatever the parameters are.
+// raises an error, an invalid parameter gives NaN (check_positive() and similar functions), and a variable
+// outside the support gives minus infinity for all parameters.
 //
-// What depends on data alone and what depends on parameters alone are terms of their own, so that they are
-// computed once: "- log(sigma)". Where such terms would cancel, a function of libcore puts them together:
-// lbeta, log_gamma_difference. Tails (_lcdf, _lccdf) are accurate where they are small and where they are
-// near 1.
+// Parts that depend on data alone or on parameters alone, such as "- log(sigma)", are separate terms, so that
+// they are computed once. Where such terms would cancel, a function of libcore combines them: lbeta,
+// log_gamma_difference. Tails (_lcdf, _lccdf) are accurate where they are small and where they are near 1.
 #include <sstream>
 
 #include "definitions.hpp"
@@ -13,7 +12,7 @@
 namespace emomc::expression {
 namespace {
 
-// A definition goes on in lines that begin with a space.
+// A line that begins with a space continues a definition.
 constexpr const char* kText = R"(
 # Continuous, of real numbers.
 normal_lpdf(y, mu, sigma) =

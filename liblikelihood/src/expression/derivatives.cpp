@@ -13,11 +13,12 @@ namespace emomc::expression {
 
 namespace {
 
-// The partial derivatives of the primitives in the language itself. NAME_by_x, _by_y and _by_z are those with
-// respect to the first, second and third argument; the last argument of a formula is the function's value.
-// Formulas are such that nothing cancels where the derivative is small. Derivatives of tails with respect to
-// their shape have no short formula: they are central differences of order eight, whose steps are a small
-// part of the length on which the tail changes, so that their error is about 1e-11 of the tail's logarithm.
+// The partial derivatives of the primitives, written in the language itself. NAME_by_x, NAME_by_y and
+// NAME_by_z are the derivatives with respect to the first, second and third argument; the last argument of a
+// formula is the function's value. Formulas avoid cancellation where the derivative is small. Derivatives of
+// tails with respect to the shape have no short formula: they are central differences of order eight, with
+// steps that are a small part of the length on which the tail changes, so that the error is about 1e-11 of
+// the tail's logarithm.
 constexpr const char* kDerivatives = R"(
 abs_by_x(x, v) = if_else(x > 0, 1, if_else(x < 0, -1, 0))
 acos_by_x(x, v) = -1 / sqrt((1 - x) * (1 + x))
@@ -137,7 +138,8 @@ bessel_ratio(n, x) =
     n / x + exp(log_modified_bessel_first_kind_scaled(n + 1, x) - log_modified_bessel_first_kind_scaled(n, x))))
 )";
 
-// NAME(arguments, h) with one argument moved by multiples of h.
+// The definition of NAME(arguments, h): a central difference of `function` in the argument `moved`, with step
+// h.
 std::string difference(const std::string& name, const std::string& function, const std::string& before,
                        const std::string& moved, const std::string& after, const std::string& arguments) {
   const auto pair = [&](const char* multiple) {
@@ -194,7 +196,7 @@ class Differentiation {
     for (auto id = order.rbegin(); id != order.rend() && result.why_not.empty(); ++id) {
       const NodeId adjoint = adjoint_[static_cast<std::size_t>(*id)];
       if (adjoint == kNoNode) continue;
-      const Node node = graph_[*id];  // a copy, as nodes are added
+      const Node node = graph_[*id];  // a copy, since nodes are added below
       if (node.operation == Operation::parameter)
         result.parameters.emplace_back(node.index, adjoint);
       else if (node.operation == Operation::product_sum)
@@ -237,8 +239,8 @@ class Differentiation {
     NodeId& sum = adjoint_[static_cast<std::size_t>(id)];
     sum = sum == kNoNode ? adjoint : graph_.add(sum, adjoint);
   }
-  /// adjoint times a partial derivative of node `id`. In a branch that is not taken the adjoint is 0, and so
-  /// is the product, whatever the derivative is there.
+  /// The adjoint times a partial derivative of node `id`. In a branch that is not taken the adjoint is 0, and
+  /// the product is 0 even if the derivative is not finite.
   NodeId product(NodeId id, NodeId adjoint, NodeId derivative) {
     if (is(adjoint, 1)) return derivative;
     if (is(derivative, 1)) return adjoint;
@@ -253,7 +255,7 @@ class Differentiation {
         std::array{graph_.operate(Operation::equal, std::array{adjoint, zero}), zero, result});
   }
 
-  /// Passes the adjoint of a node on to its arguments; returns why that cannot be.
+  /// Adds the adjoint of a node to the adjoints of its arguments; returns the reason if that is impossible.
   std::string spread(NodeId id, const Node& node, NodeId adjoint) {
     const auto argument = [&](std::size_t i) { return node.arguments[i]; };
     const NodeId one = graph_.constant(1), zero = graph_.constant(0);
@@ -288,7 +290,7 @@ class Differentiation {
         return {};
       case Operation::call:
         return call(id, node, adjoint);
-      default:  // comparisons, and what is held: they change nowhere, or are taken as if
+      default:  // comparisons and held values count as constants
         return {};
     }
   }

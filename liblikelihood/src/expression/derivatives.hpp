@@ -1,5 +1,5 @@
-// Derivatives of a graph by reverse accumulation: new nodes of the same graph, which the interpreter
-// evaluates and the code generator writes as all others.
+// Differentiates a graph by reverse accumulation. The derivatives are new nodes of the same graph, which the
+// interpreter and the code generator treat like all other nodes.
 #pragma once
 
 #include <span>
@@ -18,29 +18,30 @@ struct GatheredAdjoint {
   NodeId index, adjoint;
 };
 
-/// The derivatives of a sum with respect to what it depends on. Those of gathers come on top of the
-/// parameters'.
+/// The derivatives of a sum with respect to parameters and product sums. Derivatives of gathers are to be
+/// added to those of the parameters.
 struct Adjoints {
   std::vector<std::pair<int, NodeId>> parameters;    ///< index of the parameter, its derivative; ascending
-  std::vector<std::pair<int, NodeId>> product_sums;  ///< the same for product sums
-  std::vector<GatheredAdjoint> gathered;             ///< of gathers whose elements are consecutive parameters
-  /// Why there are none: a function without a derivative, too many nodes. Empty: there are.
+  std::vector<std::pair<int, NodeId>> product_sums;  ///< index of the product sum, its derivative; ascending
+  std::vector<GatheredAdjoint> gathered;             ///< for gathers of consecutive parameters
+  /// Why there are no derivatives: a function has none, or there are too many nodes. Empty: there are
+  /// derivatives.
   std::string why_not;
 };
 
-/// A node and the weight of its derivatives in the sum.
+/// A node, and the node of the weight that multiplies its derivatives in the sum.
 struct Seed {
   NodeId root, weight;
 };
 
-/// Adds nodes to `graph` for the derivatives of sum_i weight_i root_i, the weights being taken as constants.
-/// A choice is differentiated where it is taken: a branch that is not taken adds 0 even where it is not
+/// Adds nodes to `graph` for the derivatives of sum_i weight_i root_i, where the weights count as constants.
+/// Only the branch that a choice takes is differentiated; the other branch adds 0 even if its value is not
 /// finite.
 Adjoints differentiate(Graph& graph, std::span<const Seed> seeds);
 
-/// Adds nodes to `graph`, which is empty, for the derivative of a scalar function with respect to its
-/// argument number `argument`, from 0. Parameters 0, 1, ... are the arguments, the one behind them is the
-/// function's value. kNoNode where there is no such derivative.
+/// Adds nodes to the empty graph `graph` for the derivative of a scalar function with respect to argument
+/// number `argument`, from 0. Parameters 0, 1, ... of the graph are the arguments, the next parameter is the
+/// function's value. Returns kNoNode where there is no such derivative.
 NodeId partial_derivative(Graph& graph, const std::string& function, int argument);
 
 }  // namespace emomc::expression

@@ -8,7 +8,7 @@
 namespace emomc::expression {
 namespace {
 
-constexpr double kMostCounts = 1e15;  // beyond it float64 and the library's integers lose counts
+constexpr double kMostCounts = 1e15;  // above this, float64 and the library's integers lose counts
 
 double uniform(RandomBits& random) { return (static_cast<double>(random() >> 12) + 0.5) * 0x1p-52; }
 

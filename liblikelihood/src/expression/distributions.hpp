@@ -1,5 +1,5 @@
-// Random numbers of the language, for likelihood.simulate: name_rng(arguments) draws from the distribution
-// whose density is name_lpdf or name_lpmf.
+// Draws random numbers of the language, for likelihood.simulate: name_rng(arguments) draws from the
+// distribution whose density is name_lpdf or name_lpmf.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ class RandomBits {
   device::u32 count_ = 0;
 };
 
-/// A draw; NaN where the arguments are not allowed.
+/// A draw from a distribution; NaN where the arguments are not allowed.
 double draw(Distribution distribution, const double* arguments, RandomBits& random);
 
 }  // namespace emomc::expression

@@ -17,14 +17,15 @@ std::string partial_name(const std::string& function, int argument) {
   return fmt::format("{}_by_{}", function, kArguments[argument]);
 }
 
-/// "T x, T y, T v", the arguments and the value of a function.
+/// The parameters "T x, T y, T v": the arguments and the value of a function.
 std::string partial_parameters(int count) {
   std::string text;
   for (int a = 0; a < count; ++a) text += fmt::format("T {}, ", kArguments[a]);
   return text + "T v";
 }
 
-/// A function that returns the derivative with respect to an argument; empty where there is none.
+/// C++ of a function that returns the derivative with respect to an argument; empty where there is no
+/// derivative.
 std::string partial(const PrimitiveInfo& function, int argument) {
   Graph graph;
   const NodeId derivative = partial_derivative(graph, std::string(function.name), argument);
@@ -40,7 +41,7 @@ std::string partial(const PrimitiveInfo& function, int argument) {
       statements, writer.value(derivative));
 }
 
-/// The function where the arguments of the bits of `duals` are dual numbers.
+/// C++ of the function whose arguments with a bit in `duals` are dual numbers.
 std::string overload(const PrimitiveInfo& function, unsigned duals) {
   const int count = function.num_arguments;
   std::string parameters, values, chain;

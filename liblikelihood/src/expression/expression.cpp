@@ -150,7 +150,7 @@ void Expression::check_rows(std::span<const double> rows, const std::vector<bool
 
 namespace {
 
-/// Conditions of data alone that have one value in all rows.
+/// The values of conditions that depend on data alone and have the same value in all rows.
 std::map<NodeId, bool> decided_conditions(const ExpressionPlan& plan, std::span<const double> rows) {
   const expression::Graph& graph = plan.graph;
   const std::vector<NodeId> conditions = conditions_of_data(plan);

@@ -84,7 +84,7 @@ class InterpretedModel final : public RowModel {
 
   std::shared_ptr<const ExpressionPlan> plan_;
   std::vector<NodeId> of_parameters_, of_rows_;
-  expression::Graph graph_;  ///< the plan's, with the nodes of the derivatives
+  expression::Graph graph_;  ///< the plan's graph with the nodes of derivatives
   expression::Adjoints adjoints_;
   std::vector<NodeId> gradient_of_parameters_, gradient_of_rows_;
 };
@@ -104,7 +104,7 @@ class CompiledModel final : public RowModel {
         library_.num_parameters != layout().dim())
       throw MachineError("a compiled likelihood is not the one that was generated; clear the cache of emomc");
   }
-  /// Empty where there is no host code.
+  /// Name and version of the compiler; empty where there is no host code.
   std::string compiler() const { return code_ ? code_->compiler() : ""; }
 
   const ParameterLayout& layout() const override { return bound_->layout; }
@@ -122,7 +122,7 @@ class CompiledModel final : public RowModel {
   DeviceModel device() const override {
     const int used = static_cast<int>(bound_->program.coefficients.size()) +
                      (bound_->program.common != expression::kNoNode ? 1 : 0);
-    // Four chains would be more code, and in float64 more than the registers hold.
+    // Four chains would need more code, and in float64 more registers than there are.
     constexpr int kTogetherWithoutProducts = 2;
     const bool is_short = may_be_evaluated_together(), has_products = !bound_->program.product_sums.empty();
     DeviceModel model = device_model_of(
@@ -135,8 +135,8 @@ class CompiledModel final : public RowModel {
   }
 
  private:
-  /// The rows of several parameter vectors are evaluated in one piece of code, which has to be short: with
-  /// more functions it would not fit the registers. A square is not counted.
+  /// Whether the code of a row is short enough to evaluate the rows of several parameter vectors together:
+  /// with more calls of functions the registers would not suffice. Calls of square() do not count.
   bool may_be_evaluated_together() const {
     constexpr int kMostCalls = 2;
     static const expression::Primitive square = expression::primitive_named("square");

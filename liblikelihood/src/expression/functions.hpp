@@ -1,5 +1,5 @@
-// The functions of the language by name: those that lowering knows (builtins), scalar functions (primitives),
-// definitions in the language itself, and random numbers.
+// Finds functions of the language by name: functions that lowering implements (builtins), scalar functions
+// (primitives), definitions in the language itself, and random numbers.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace emomc::expression {
 
-/// A function that makes lists of numbers or takes them apart, or a constant.
+/// A function that makes or uses lists of numbers, or a constant.
 struct Builtin {
   std::string_view name, signature;
 };
 
-// Each is nullptr where there is no such function.
+// The next functions return nullptr where there is no such function.
 const Builtin* builtin_of(const std::string& name);
 const PrimitiveInfo* primitive_of(const std::string& name);
-/// "poisson" of "poisson_rng".
+/// The distribution of a function of random numbers: "poisson" for "poisson_rng".
 const DistributionInfo* distribution_of(const std::string& name);
 
-/// The primitive of that name, which must be there.
+/// The primitive with this name. Throws std::logic_error where there is none.
 Primitive primitive_named(const std::string& name);
 Primitive number_of(const PrimitiveInfo& info);
 

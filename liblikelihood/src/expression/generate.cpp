@@ -11,7 +11,7 @@
 namespace emomc::expression {
 namespace {
 
-/// parameter_of(), where all coefficients are parameters (device/density.hpp).
+/// The function parameter_of() (device/density.hpp) if all coefficients are parameters; otherwise empty.
 std::string parameter_of_coefficient(const RowProgram& program) {
   std::string text;
   int end = 0;
@@ -23,7 +23,8 @@ std::string parameter_of_coefficient(const RowProgram& program) {
   return "  EMOMC_HD static int parameter_of(int i) {\n" + text + "    return -1;\n  }\n\n";
 }
 
-/// Statements of a team that write the coefficients: runs of parameters by all members, the rest by one.
+/// Statements by which a team writes the coefficients: all members copy runs of parameters, one member writes
+/// the rest.
 std::string coefficient_statements(const RowProgram& p, int num_coefficients) {
   std::vector<NodeId> computed;
   std::string copies, stores;
@@ -60,7 +61,7 @@ std::string coefficient_statements(const RowProgram& p, int num_coefficients) {
   return text;
 }
 
-/// One row's sums of products, in the order in which sum_products() has them.
+/// Statements that compute one row's sums of products, in the order of sum_products().
 std::string sums_of_row(const std::vector<ProductSum>& sums) {
   std::string text;
   for (std::size_t l = 0; l < sums.size(); ++l) {
@@ -75,7 +76,8 @@ std::string sums_of_row(const std::vector<ProductSum>& sums) {
   return text + "};\n";
 }
 
-/// The same for kChains parameter vectors and R rows; runs of products are loops.
+/// Statements that compute the sums of products for kChains parameter vectors and R rows; runs of products
+/// are loops.
 std::string sums_of_chains(const std::vector<ProductSum>& sums) {
   std::string text;
   for (std::size_t l = 0; l < sums.size(); ++l) {
@@ -95,7 +97,7 @@ std::string sums_of_chains(const std::vector<ProductSum>& sums) {
   return text;
 }
 
-/// log_density() and what it consists of.
+/// log_density() and the functions of its parts.
 std::string row_functions(const RowProgram& program) {
   Writer writer(program.rows, "T", "c", "x");
   const std::string statements = writer.statements({program.log_density}, "    ");
@@ -144,7 +146,7 @@ const char* name_of(Support support) {
 }
 
 std::vector<ParameterRun> parameter_runs(const RowProgram& program) {
-  constexpr std::size_t kMostRuns = 8;  // a kernel goes through them for each coefficient
+  constexpr std::size_t kMostRuns = 8;  // since a kernel goes through all runs for each coefficient
   std::vector<ParameterRun> runs;
   if (program.common != kNoNode) return runs;
   for (const NodeId id : program.coefficients) {

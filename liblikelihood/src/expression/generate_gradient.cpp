@@ -11,7 +11,7 @@
 namespace emomc::expression {
 namespace {
 
-/// The numbers that log_density_and_adjoints() writes: all adjoints, then the indices of the gathered ones.
+/// The numbers that log_density_and_adjoints() writes: all adjoints, then the indices of gathered adjoints.
 std::vector<NodeId> row_numbers(const Adjoints& of_row) {
   std::vector<NodeId> nodes;
   for (const auto& [coefficient, adjoint] : of_row.parameters) nodes.push_back(adjoint);
@@ -60,7 +60,7 @@ std::string sum_statements(const RowProgram& program, const Adjoints& of_row) {
   return text;
 }
 
-/// The columns of a product sum, with the sums of their coefficients; kNoColumn stands for its start.
+/// The products of a product sum; a product with kNoColumn represents the start.
 std::vector<ProductSum::Product> columns_of(const ProductSum& sum) {
   std::vector<ProductSum::Product> columns = sum.products;
   if (sum.start >= 0) columns.push_back({sum.start, device::kNoColumn});
@@ -85,7 +85,8 @@ std::string table_function(const std::string& type, const std::string& name,
                      type, name, list_of(items));
 }
 
-/// What kernels multiply the rows' numbers with (device/gradient_rows.hpp).
+/// Tables of the columns by which kernels multiply the rows' numbers, and of other sums
+/// (device/gradient_rows.hpp).
 std::string kernel_tables(const RowProgram& program, const Adjoints& of_row, int num_adjoints) {
   constexpr std::size_t kColumns = device::kGradientTileColumns;
   std::vector<std::string> tiles, plain, gathers;
@@ -126,7 +127,7 @@ std::string kernel_tables(const RowProgram& program, const Adjoints& of_row, int
          table_function("GatheredSum", "gather", gathers);
 }
 
-/// Statements of a team that write the gradient: runs of sums by all members, the rest by one.
+/// Statements by which a team writes the gradient: all members copy runs of sums, one member writes the rest.
 std::string theta_statements(const RowProgram& program, const Adjoints& of_theta, int dim) {
   Writer writer(program.whole, "double", "theta", "none");
   writer.set_second_array(dim, "sums");

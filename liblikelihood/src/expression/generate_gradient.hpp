@@ -1,4 +1,4 @@
-// The gradient's part of a generated header (device/density.hpp).
+// Generates the gradient's part of a header (device/density.hpp).
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace emomc::expression {
 
-/// Members of the generated type; empty where there is no gradient.
+/// Members of the generated type for the gradient; empty where there is no gradient.
 std::string gradient_functions(const RowProgram& program, const GradientProgram& gradient, int dim);
 
-/// What kernels need for the same; of 0 slots where there is no gradient.
+/// Sizes of the same gradient in kernels; num_slots is 0 where there is no gradient.
 device::GradientSizes gradient_sizes(const RowProgram& program, const GradientProgram& gradient, int dim);
 
 }  // namespace emomc::expression

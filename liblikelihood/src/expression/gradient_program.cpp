@@ -6,7 +6,7 @@
 namespace emomc::expression {
 namespace {
 
-/// The coefficients that rows have derivatives with respect to.
+/// The coefficients with respect to which rows have derivatives.
 std::set<int> differentiated(const RowProgram& program, const Adjoints& of_row) {
   std::set<int> used;
   for (const auto& [coefficient, adjoint] : of_row.parameters) used.insert(coefficient);

@@ -1,5 +1,5 @@
-// The gradient of a RowProgram: adjoints of each row's coefficients and sums of products, and from their sums
-// over rows the derivatives with respect to theta.
+// Computes the gradient of a RowProgram: the adjoints of each row's coefficients and sums of products, and
+// the derivatives with respect to theta from sums of these adjoints over rows.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct GradientProgram {
   /// parameter dim + i is the sum over rows of the derivative with respect to coefficient i, and parameter
   /// dim + num_coefficients the number of rows.
   Adjoints of_theta;
-  std::string why_not;  ///< as in Adjoints
+  std::string why_not;  ///< Adjoints::why_not; empty: there is a gradient
 };
 
 /// Adds the nodes of derivatives to the program's graphs. `dim` is the number of parameters.

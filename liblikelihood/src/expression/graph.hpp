@@ -1,5 +1,5 @@
-// A likelihood as scalar operations without cycles: what parsing and lowering end in, and what the
-// interpreter evaluates and the code generator writes.
+// A likelihood as an acyclic graph of scalar operations. Lowering makes the graph, the interpreter evaluates
+// it, and the code generator writes it as C++.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace emomc::expression {
 
 using device::Operation;
 
-/// What a value depends on; a set of bits.
+/// The quantities on which a value depends, as a set of bits.
 using Stage = unsigned;
 inline constexpr Stage kNothing = 0, kData = 1, kParameters = 2, kRandom = 4;
 
@@ -25,17 +25,18 @@ inline constexpr NodeId kNoNode = -1;
 
 struct Node {
   Operation operation = Operation::constant;
-  Distribution distribution{};  ///< of a random number
-  Primitive function{};         ///< of a call
-  int index = 0;                ///< of a parameter or column; of a random number one of its own
+  Distribution distribution{};  ///< distribution of a random number
+  Primitive function{};         ///< function of a call
+  int index = 0;                ///< index of a parameter or column; a unique number for a random number
   int num_arguments = 0;
   std::array<NodeId, kMostArguments> arguments{};
-  std::vector<NodeId> elements;  ///< of a gather
-  double value = 0;              ///< of a constant
+  std::vector<NodeId> elements;  ///< elements of a gather
+  double value = 0;              ///< value of a constant
   Stage stage = kNothing;
 };
 
-/// Nodes whose arguments all come before them. Equal nodes are one; operations on constants are carried out.
+/// Nodes in an order in which arguments precede the nodes that use them. Equal nodes are stored once, and
+/// operations on constants are carried out.
 class Graph {
  public:
   static constexpr std::size_t kMostNodes = 50'000;
@@ -47,7 +48,7 @@ class Graph {
   NodeId operate(Operation operation, std::span<const NodeId> arguments);
   NodeId call(Primitive function, std::span<const NodeId> arguments);
   NodeId gather(NodeId index, std::vector<NodeId> elements);
-  /// A new random number, which no other node equals.
+  /// A new random number, which differs from all other nodes.
   NodeId random(Distribution distribution, std::span<const NodeId> arguments);
 
   NodeId add(NodeId a, NodeId b) { return operate(Operation::add, std::array{a, b}); }
@@ -56,34 +57,36 @@ class Graph {
   const Node& operator[](NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return nodes_.size(); }
   bool is_constant(NodeId id) const { return (*this)[id].operation == Operation::constant; }
-  /// Whether more nodes than allowed were asked for; what is returned from then on is of no use.
+  /// Whether the graph has reached the largest number of nodes; node ids that are returned from then on have
+  /// no meaning.
   bool is_full() const { return nodes_.size() >= kMostNodes; }
 
  private:
   NodeId insert(Node node);
   NodeId leaf(Operation operation, int index, Stage stage);
-  /// Whether all arguments are constants.
+  /// Sets the arguments and the stage of a node; returns whether all arguments are constants.
   bool set_arguments(Node& node, std::span<const NodeId> arguments) const;
-  /// Inserts the node, or its value where all arguments are constants.
+  /// Inserts the node, or its value if all arguments are constants.
   NodeId carried_out(Node node, std::span<const NodeId> arguments);
 
   std::vector<Node> nodes_;
   std::map<std::vector<long>, NodeId> known_;
 };
 
-/// Whether the elements of a gather are parameters one after the other.
+/// Whether the elements of a gather are consecutive parameters.
 bool is_run_of_parameters(const Graph& graph, const Node& gather);
 
-/// The ids of all nodes that `roots` need, ascending, so that arguments come first.
+/// The ids of all nodes on which `roots` depend, and of `roots`, in ascending order, so that arguments come
+/// first.
 std::vector<NodeId> needed_by(const Graph& graph, std::span<const NodeId> roots);
 
-/// Evaluates the nodes `order`, ascending, into values[graph.size()]; their arguments that are not in `order`
-/// are there already. Random numbers need `random`.
+/// Evaluates the nodes `order`, which are ascending, into values[graph.size()]. Arguments that are not in
+/// `order` must have been evaluated before. Random numbers need `random`.
 void evaluate(const Graph& graph, std::span<const NodeId> order, const double* theta, const double* row,
               double* values, RandomBits* random = nullptr);
 
-/// The graph of `root` for data in which some conditions have one value: choices whose condition is among
-/// `decided` are replaced by the branch that they take. `root` becomes the node of the new graph.
+/// The graph of `root` for data in which some conditions have one value: choices whose condition is in
+/// `decided` are replaced by the branch that is taken. `root` becomes the node of the new graph.
 Graph with_choices_made(const Graph& graph, const std::map<NodeId, bool>& decided, NodeId& root);
 
 }  // namespace emomc::expression

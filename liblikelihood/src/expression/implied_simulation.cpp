@@ -1,4 +1,4 @@
-// How columns are drawn, where the log density of a row says it: as a sum of densities of columns.
+// Derives how columns are drawn from the log density of a row, if that is a sum of densities of columns.
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -12,8 +12,8 @@ namespace {
 
 using namespace expression;
 
-/// The arguments of a call, or the items of a list, as they stand in a text that has been parsed: of the
-/// first bracket from `place` on.
+/// The texts of the arguments of a call, or of the items of a list, behind the first bracket from `place` on
+/// in a text that has been parsed.
 std::vector<std::string> items_at(const std::string& text, std::size_t place) {
   std::vector<std::string> items(1);
   int depth = 0;
@@ -108,7 +108,7 @@ class ImpliedSimulation {
     return {drawn[0].name, {text.key, draw}};
   }
 
-  /// A column that others depend on is drawn before them.
+  /// Reorders columns so that a column on which others depend is drawn before them.
   void put_in_order() {
     std::vector<NamedExpression> ordered;
     while (!drawn_.empty()) {

@@ -28,7 +28,7 @@ bool is_density(const std::string& name) {
   return name.ends_with("_lpdf") || name.ends_with("_lcdf") || name.ends_with("_lccdf");
 }
 
-/// What is left of a name without its case and all marks: "bodymassg" of "Body Mass (g)".
+/// The letters and digits of a name in lower case: "bodymassg" for "Body Mass (g)".
 std::string letters_of(const std::string& name) {
   std::string letters;
   for (const char c : name)
@@ -141,9 +141,10 @@ std::vector<std::string> Lowering::known_names() const {
   return names;
 }
 
-/// Of a name that nothing has: the column that is probably meant and that expressions cannot write.
+/// A hint for an unknown name: the column that is probably meant, if expressions cannot write the column's
+/// name.
 std::string Lowering::rename_hint(const std::string& name) const {
-  constexpr std::size_t kFewest = 3;  // letters from which a part of a name tells columns apart
+  constexpr std::size_t kFewest = 3;  // fewest letters with which a part of a name identifies a column
   const std::string letters = letters_of(name);
   for (const std::string& column : columns_) {
     if (is_identifier(column)) continue;
@@ -196,7 +197,7 @@ bool Lowering::is_integer(NodeId id) const {
     case Operation::constant:
       return std::floor(node.value) == node.value;
     case Operation::column:
-      return why_real(id).empty();  // its values are looked at when there are data
+      return why_real(id).empty();  // the values are checked when there are data
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
@@ -350,7 +351,7 @@ Value Lowering::operation(const Syntax& syntax, const std::vector<Value>& argume
   if (mark == "||") return by_element(syntax, Operation::either, arguments);
   return broadcast(syntax, arguments, [&](const std::vector<NodeId>& nodes) {
     const Node& power = graph_[nodes[1]];
-    // Products are exact where pow() would be slow, as for x^2.
+    // Products are exact and faster than pow(), as for x^2.
     if (power.operation == Operation::constant && power.value == 1) return nodes[0];
     if (power.operation == Operation::constant && power.value == 2)
       return graph_.multiply(nodes[0], nodes[0]);
@@ -380,7 +381,7 @@ Value Lowering::defined(const Syntax& syntax, const Definition& definition,
                                     "would be of other units; allowed: columns that predict");
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& argument = definition.arguments[i];
-    // Within a definition the arguments have been looked at already.
+    // Within a definition the arguments have been checked already.
     if (argument.is_count && blamed_ == nullptr)
       for (NodeId node : arguments[i].nodes)
         need_count(syntax.parts[i], node, 0, definition.name + " needs a count for " + argument.name);

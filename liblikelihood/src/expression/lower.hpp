@@ -1,4 +1,4 @@
-// From names to nodes: a likelihood's expressions become one graph.
+// Lowers a likelihood's expressions to nodes of one graph.
 #pragma once
 
 #include <cstddef>
@@ -15,45 +15,47 @@ namespace emomc::expression {
 /// A number, or a list of numbers.
 struct Value {
   bool is_list = false;
-  std::vector<NodeId> nodes;  ///< one, or as many as the list has
+  std::vector<NodeId> nodes;  ///< one node, or a node for each number of the list
 };
 
-/// A part of the data that has to be whole numbers.
+/// A value that depends on data alone and must be a whole number in each row.
 struct IntegerUse {
-  NodeId node = kNoNode;  ///< of stage kData
-  int size = 0;           ///< of an index: 0 to size - 1 are allowed; 0: any count from 0
-  std::string what;       ///< "poisson_lpmf needs a count" or "an index of alpha [50]"
-  std::string where;      ///< "likelihood.log_density, column 8"
+  NodeId node = kNoNode;  ///< node of stage kData
+  int size = 0;           ///< for an index, 0 to size - 1 are allowed; 0: any count from 0
+  std::string what;       ///< text for messages: "poisson_lpmf needs a count" or "an index of alpha [50]"
+  std::string where;      ///< place for messages: "likelihood.log_density, column 8"
 };
 
-/// The names that expressions may use, and what they have become so far.
+/// The names that expressions may use, and the values to which they have been lowered so far.
 class Lowering {
  public:
-  /// `columns` are those that the data have; the one that is used first becomes Graph::column(0), and so on.
-  /// Those of `reals` and `standardized` may not be used as whole numbers.
+  /// `columns` are the columns of the data; the column that is used first becomes Graph::column(0), and so
+  /// on. Columns in `reals` and `standardized` must not be used as whole numbers.
   Lowering(Graph& graph, std::vector<std::string> columns, std::vector<std::string> reals = {},
            std::vector<std::string> standardized = {});
 
-  /// Throws InputError where the name is no identifier, or known already; `key` is where it is declared.
+  /// Declares a name. Throws InputError where the name is no identifier or is declared already; `key` is the
+  /// configuration key of the declaration.
   void declare(const std::string& name, const std::string& key, Value value, const char* kind);
 
-  /// Throws InputError.
+  /// Lowers an expression. Throws InputError.
   Value lower(const ExpressionText& text);
-  /// The same, where one number is needed.
+  /// Lowers an expression of one number. Throws InputError.
   NodeId lower_number(const ExpressionText& text);
 
-  /// From here on the bodies of definitions may call these too. `all` outlives the lowering.
+  /// The bodies of definitions that are lowered after this call may use `all` too, which must outlive the
+  /// object.
   void add_definitions(const std::map<std::string, Definition>& all) { more_definitions_ = &all; }
-  /// The body of a definition with these arguments, each a number.
+  /// Lowers the body of a definition with these arguments, each of which is a number.
   NodeId expand(const Definition& definition, const std::vector<NodeId>& arguments);
 
-  /// From here on expressions may draw random numbers.
+  /// Expressions that are lowered after this call may draw random numbers.
   void allow_random() { random_ = true; }
-  /// From here on the column is the value that has been simulated.
+  /// In expressions that are lowered after this call, the column stands for the simulated value.
   void simulate_column(const std::string& name, NodeId value) { simulated_[name] = value; }
 
   const std::vector<IntegerUse>& integers() const { return integers_; }
-  /// Indices into `columns`, in the order of Graph::column.
+  /// Indices into `columns` of the used columns, in the order of Graph::column().
   const std::vector<std::size_t>& used_columns() const { return used_; }
   NodeId use_column(const std::string& name, const std::string& key);
 
@@ -85,9 +87,9 @@ class Lowering {
   NodeId column(std::size_t j);
   void need_count(const Syntax& syntax, NodeId node, int size, const std::string& what);
   bool is_integer(NodeId node) const;
-  /// The name of a node that is a column; empty of others.
+  /// The name of a node that is a column; empty for other nodes.
   std::string column_name(NodeId node) const;
-  /// Why a node that is a column of the user's is not taken for whole numbers; empty: it may be.
+  /// Why a column must not be used as whole numbers; empty if it may be, or if the node is no column.
   std::string why_real(NodeId node) const;
   void need_arguments(const Syntax& syntax, std::size_t given, std::size_t wanted,
                       const std::string& signature);

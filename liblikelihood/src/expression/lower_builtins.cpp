@@ -1,4 +1,4 @@
-// Functions of the language that make lists of numbers or take them apart.
+// Lowers functions of the language that make or use lists of numbers.
 #include <array>
 #include <limits>
 #include <stdexcept>
@@ -22,7 +22,8 @@ Value Lowering::log_sum_exp(const std::vector<NodeId>& terms) {
   NodeId largest = terms[0];
   for (std::size_t i = 1; i < terms.size(); ++i)
     largest = graph_.call(largest_of, std::array{largest, terms[i]});
-  // Infinite where all terms are minus infinity or one is plus infinity; then there is nothing to take off.
+  // `largest` is infinite if all terms are minus infinity or one is plus infinity; then nothing is
+  // subtracted.
   const NodeId infinity = graph_.constant(std::numeric_limits<double>::infinity());
   const NodeId is_infinite = graph_.operate(
       Operation::either,
@@ -30,7 +31,7 @@ Value Lowering::log_sum_exp(const std::vector<NodeId>& terms) {
           graph_.operate(Operation::equal, std::array{largest, infinity}),
           graph_.operate(Operation::equal,
                          std::array{largest, graph_.constant(-std::numeric_limits<double>::infinity())})});
-  // The result does not depend on what is taken off.
+  // The result does not depend on the number that is subtracted, so that derivatives take it as a constant.
   const NodeId off = graph_.operate(
       Operation::held,
       std::array{graph_.operate(Operation::choose, std::array{is_infinite, graph_.constant(0), largest})});
@@ -129,7 +130,7 @@ Value Lowering::category_rng(const Syntax& syntax, const Builtin& builtin,
   };
   const auto list = [&](std::size_t i) { return need_list(syntax.parts[i], arguments[i], syntax.name); };
   const auto number = [&](std::size_t i) { return need_number(syntax.parts[i], arguments[i], syntax.name); };
-  // The number of steps of the cumulated probabilities that a uniform number is beyond.
+  // The draw is the number of steps of the cumulative probabilities that are below a uniform number.
   if (!random_) refuse(syntax, name + " draws a random number; allowed only under likelihood.simulate");
   need(name == "ordered_logistic_rng" ? 2 : 1);
   const NodeId uniform =
@@ -178,7 +179,8 @@ Value Lowering::category_lpmf(const Syntax& syntax, const Builtin& builtin,
             {graph_.operate(Operation::subtract, std::array{chosen, log_sum_exp(list(1)).nodes.front()})}};
   }
   if (name == "ordered_logistic_lpmf") {
-    // log(F(eta - c[y - 1]) - F(eta - c[y])), with the c beyond the first and last infinite.
+    // log(F(eta - c[y - 1]) - F(eta - c[y])), where the cuts before the first and after the last are
+    // infinite.
     need(3);
     const std::vector<NodeId>& cuts = list(2);
     const Primitive upper = primitive_named("log_inv_logit"), lower_tail = primitive_named("log1m_inv_logit"),

@@ -1,5 +1,5 @@
 // The scalar functions of expression_primitives.hpp by number, for the interpreter; generated code calls the
-// same ones.
+// same functions.
 #pragma once
 
 #include <string>

@@ -12,11 +12,11 @@ namespace {
 bool is_of_parameters(const Node& node) { return (node.stage & kData) == 0; }
 bool is_of_data(const Node& node) { return node.stage == kData; }
 
-/// The terms of a sum, or the factors of a product, by what they depend on.
+/// The terms of a sum, or the factors of a product, sorted by the quantities on which they depend.
 struct Parts {
-  std::vector<NodeId> of_parameters;  ///< and of nothing
+  std::vector<NodeId> of_parameters;  ///< nodes that depend on parameters alone, or on nothing
   std::vector<NodeId> of_data;
-  std::vector<std::pair<NodeId, bool>> of_both;  ///< and whether it is subtracted
+  std::vector<std::pair<NodeId, bool>> of_both;  ///< node, and whether the term is subtracted
 };
 
 class Division {
@@ -44,8 +44,8 @@ class Division {
            node.operation == Operation::negate;
   }
 
-  /// Whether an expression of data is computed anew for each row rather than read: one of at most two
-  /// operations of arithmetic.
+  /// The number of arithmetic operations of an expression of data, or a large number. An expression of at
+  /// most two operations is computed for each row; others become inputs.
   int cost(NodeId id) const {
     constexpr int kNever = 100;
     const Node& node = p_.whole[id];
@@ -128,8 +128,8 @@ class Division {
     return sum == kNoNode ? p_.rows.constant(0) : sum;
   }
 
-  /// Makes a product sum of the terms that are a coefficient times a column, and of `ahead` where it is a
-  /// coefficient; both are taken away from what remains. kNoNode where they are few.
+  /// Moves the terms that are a coefficient times a column, and `ahead` if that is a coefficient, to a new
+  /// product sum and returns its node. Returns kNoNode if there are few such terms.
   NodeId take_products(NodeId& ahead, std::vector<std::pair<NodeId, bool>>& terms) {
     constexpr std::size_t kFewest = 4;
     const auto is_product = [this](const std::pair<NodeId, bool>& term) {
@@ -199,7 +199,7 @@ class Division {
     return result;
   }
   NodeId made(NodeId id) {
-    const Node node = p_.whole[id];  // a copy, as nodes are added
+    const Node node = p_.whole[id];  // a copy, since nodes are added below
     if (is_of_parameters(node)) return coefficient(id);
     if (is_of_data(node) && (node.operation == Operation::column || cost(id) > 2)) return input(id);
     if (!is_of_data(node)) {
@@ -223,7 +223,8 @@ class Division {
     return p_.rows.operate(node.operation, arguments);
   }
 
-  /// Of a gather. Coefficients lie one after the other, so that an index finds them.
+  /// The elements of a gather in `rows`. Elements that are coefficients become consecutive, so that an index
+  /// selects one.
   std::vector<NodeId> elements_of(const Node& node) {
     const auto known = array_of_.find(node.elements);
     if (known != array_of_.end()) return known->second;

@@ -113,7 +113,7 @@ class Reading {
                        ": no parameter occurs in it, so that there is nothing to sample");
   }
 
-  /// A sum of all that a header may read stands in for its log density.
+  /// The sum of all columns and parameters that a header may read replaces its log density.
   void take_code() {
     expression::Graph& graph = plan_.graph;
     plan_.code = spec_.code;
@@ -148,7 +148,7 @@ class Reading {
 
   void lower_simulated(const NamedExpression& column, const std::vector<std::string>& columns) {
     const NodeId node = lowering_.lower_number(column.value);
-    // What was named before the simulation has the data's values of the columns that are simulated.
+    // Names that were declared before the simulation still stand for the data's values of simulated columns.
     const std::vector<std::size_t> used = lowering_.used_columns();
     for (NodeId id : needed_by(plan_.graph, std::array{node})) {
       if (plan_.graph[id].operation != Operation::column) continue;

@@ -25,7 +25,7 @@ struct Token {
   std::size_t place = 0;
 };
 
-/// How tightly a binary operator binds; the left operand's side first.
+/// How tightly a binary operator binds the left and the right operand.
 struct Binding {
   std::string_view mark;
   int left, right;
@@ -43,7 +43,7 @@ constexpr std::array<Binding, 13> kBinary{{{"||", 1, 2},
                                            {"*", 11, 12},
                                            {"/", 11, 12},
                                            {"^", 16, 15}}};
-constexpr int kSign = 13;  // of an operand of a sign or a negation: looser than ^, tighter than *
+constexpr int kSign = 13;  // operand of a sign or a negation: looser than ^, tighter than *
 
 class Parser {
  public:
@@ -261,7 +261,7 @@ void refuse(const ExpressionText& text, std::size_t place, const std::string& wh
   const std::string_view before = std::string_view(text.text).substr(0, std::min(place, text.text.size()));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  // Letters, not bytes, as an editor counts.
+  // Columns count letters, not bytes, as editors do.
   const auto column =
       1 + std::count_if(before.begin() + static_cast<std::ptrdiff_t>(begin), before.end(),
                         [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; });

@@ -1,4 +1,4 @@
-// The grammar of expressions, from the loosest to the tightest operator, as Stan's:
+// The grammar of expressions. The operators, from the loosest to the tightest, bind as in Stan:
 //
 //   a || b    a && b    == !=    < <= > >=    + -    * /    - !    a ^ b (right to left)    a[i]
 //
@@ -13,26 +13,27 @@
 
 namespace emomc::expression {
 
-/// A node of the syntax tree. Operators are calls by their own name; the sign is "negate", the negation "!".
+/// A node of the syntax tree. An operator is a call whose name is the operator; the sign is "negate", the
+/// negation "!".
 struct Syntax {
   enum class Kind { number, name, call, index, list };
   Kind kind = Kind::number;
-  std::string name;  ///< of a name or call
+  std::string name;  ///< text of a name, or name of the called function
   double number = 0;
-  std::size_t place = 0;      ///< of its first letter or its operator, in bytes from the beginning
-  int depth = 1;              ///< of the tree
-  std::vector<Syntax> parts;  ///< arguments; of an index the array and the index
+  std::size_t place = 0;      ///< position of the first letter or the operator, in bytes from the beginning
+  int depth = 1;              ///< height of the tree
+  std::vector<Syntax> parts;  ///< arguments, or array and index for Kind::index
 };
 
-/// Bounds on what one text may hold, so that neither reading nor lowering it can take long.
+/// Limits for one text, so that neither parsing nor lowering can take long.
 inline constexpr std::size_t kLongestText = 16384;
 inline constexpr int kDeepest = 100;   ///< nested parentheses, calls and signs
-inline constexpr int kTallest = 1000;  ///< height of the tree: a sum of so many terms
+inline constexpr int kTallest = 1000;  ///< height of the tree, such as the number of terms of a sum
 
-/// Throws InputError with key, line and column.
+/// Parses an expression. Throws InputError with key, line and column.
 Syntax parse(const ExpressionText& text);
 
-/// Adds the names in a tree that `names` does not have yet.
+/// Adds the names in a tree that are not yet in `names`.
 void collect_names(const Syntax& syntax, std::vector<std::string>& names);
 
 /// A definition `name(a, int b) = expression`.

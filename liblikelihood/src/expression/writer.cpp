@@ -139,7 +139,7 @@ std::string Writer::formula(const Node& node) const {
     case Operation::parameter:
     case Operation::column:
     case Operation::product_sum:
-    case Operation::random:  // not in a likelihood
+    case Operation::random:  // never part of a likelihood
       break;
   }
   return {};

@@ -1,4 +1,4 @@
-// C++ of a graph: each node that is no leaf becomes a constant of the function that it stands in.
+// Writes a graph as C++: each node that is no leaf becomes a constant in the generated function.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace emomc::expression {
 
-/// Writes the statements of one graph; `type` is that of its values, `parameters` and `columns` are arrays.
+/// Writes the statements of one graph; `type` is the type of values, `parameters` and `columns` are names of
+/// arrays.
 class Writer {
  public:
   Writer(const Graph& graph, std::string type, std::string parameters, std::string columns)
@@ -23,16 +24,17 @@ class Writer {
     second_ = std::move(name);
   }
 
-  /// Where the value of a node is, once statements() has been written.
+  /// The C++ of a node's value, to be used after the statements of the node.
   std::string value(NodeId id) const;
 
-  /// The statements of `roots`, and of `more`. Those of `roots` are the same whatever `more` is, so that
-  /// their values have the same bits.
+  /// The statements of `roots` and of `more`. The statements of `roots` do not depend on `more`, so that the
+  /// values have the same bits.
   std::string statements(const std::vector<NodeId>& roots, const std::string& indent,
                          const std::vector<NodeId>& more = {});
 
  private:
-  /// The factor of a fused multiplication and addition; kNoNode: the sum is none.
+  /// The product in a sum that is written as a fused multiplication and addition; kNoNode: the sum is no such
+  /// operation.
   NodeId product_of_sum(const Node& node) const;
   std::string formula(const Node& node) const;
   std::string gathered(const Node& node) const;
@@ -40,8 +42,8 @@ class Writer {
   const Graph& graph_;
   std::string type_, parameters_, columns_, second_;
   int first_of_second_ = -1;  ///< -1: there is no second array
-  /// How often a node is an argument or a root: of those that `roots` need among these alone, of others among
-  /// all.
+  /// How often a node is an argument or a root; for nodes on which `roots` depend, uses by other nodes do not
+  /// count.
   std::vector<int> uses_;
 };
 

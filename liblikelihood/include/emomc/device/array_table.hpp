@@ -1,4 +1,5 @@
-// Columns of numbers as their owner has them in memory, of a host or a GPU: of any type, at any distance.
+// Columns of numbers in the memory layout of their owner, on a host or a GPU: of any number type, with any
+// stride.
 #ifndef EMOMC_DEVICE_ARRAY_TABLE_HPP
 #define EMOMC_DEVICE_ARRAY_TABLE_HPP
 
@@ -39,7 +40,7 @@ struct ArrayColumn {
 template <class T>
 EMOMC_INLINE double stored_number(const char* at) {
 #ifdef __CUDA_ARCH__
-  return static_cast<double>(*reinterpret_cast<const T*>(at));  // columns of a GPU are aligned
+  return static_cast<double>(*reinterpret_cast<const T*>(at));  // columns on a GPU are aligned
 #else
   T value;
   __builtin_memcpy(&value, at, sizeof value);
@@ -47,7 +48,7 @@ EMOMC_INLINE double stored_number(const char* at) {
 #endif
 }
 
-/// The number in a row, as float64 has it.
+/// The number in a row, converted to float64.
 EMOMC_INLINE double number_at(const ArrayColumn& column, i64 row) {
   const char* at = static_cast<const char*>(column.data) + column.stride * row;
   switch (column.type) {

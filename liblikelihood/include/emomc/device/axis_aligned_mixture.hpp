@@ -1,12 +1,12 @@
-// Distances to Gaussians with diagonal covariance. What the parameters mean is the model's
-// (gaussian_mixture.hpp, ...).
+// Distances to Gaussians with diagonal covariance. The models (gaussian_mixture.hpp, ...) define the
+// parameters.
 //
 // For component k and column j: z = fma(x, g, h) with g = sqrt(log2(e)/2) / sd and h = -mean g, and
-//   distance_k = -sum_j z^2, which is taken from the shift column after column.
+//   distance_k = -sum_j z^2, where squares are subtracted from the shift column after column.
 // In mixed precision g, h and shift are rounded to float32 first; `common` (mixture_sum.hpp) is then computed
-// in float64 from the rounded values, so that what is evaluated is exactly a mixture with the same total
-// weight, at parameters 1e-7 away. Otherwise the rounding would be coherent over rows and grow with their
-// number.
+// in float64 from the rounded values, so that the evaluated function is exactly a mixture with the same total
+// weight, at parameters 1e-7 away. Otherwise rounding errors would be coherent over rows and grow with the
+// number of rows.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
 #if defined(EMOMC_DEVICE_AXIS_ALIGNED_MIXTURE_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
@@ -34,7 +34,8 @@ struct AxisAlignedShape {
   EMOMC_INLINE int offset_index(int k, int j) const { return slope_index(k, j) + 1; }
   EMOMC_INLINE int shift_index(int k) const { return num_blocks() * dim * kComponentBlock * 2 + k; }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
-  /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
+  /// Number of doubles of HeightTerms, and of the scratch memory of prepare_mixture, which includes the
+  /// terms.
   EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return num_components * (dim + 1); }
 };
@@ -48,8 +49,8 @@ inline constexpr bool kIsAxisAligned<AxisAlignedShape> = true;
 template <class Shape>
 inline constexpr bool kTakesLogarithms = false;
 
-/// As many coefficients side by side as C components of a column have. On a GPU they come 16 bytes at a time,
-/// which a type has to say: what is assumed of an address is lost in loops.
+/// The neighbouring coefficients of C components for one column. On a GPU 16 bytes are loaded at a time. The
+/// alignment is part of a type, since the compiler loses an assumption about an address in loops.
 template <int C, class Scalar>
 struct ColumnCoefficients {
 #ifdef __CUDA_ARCH__
@@ -68,9 +69,9 @@ struct ColumnCoefficients {
 #endif
 };
 
-/// t[b][c][r] -= sum over columns of z^2 for R rows and B times C components, those from first + 4 b on:
-/// whole blocks (C = 4), or one pair or component (B = 1; `first` even for a pair). `row(j, x)` loads column
-/// j of the R rows into x[R]. The bits of a term depend on neither B nor C.
+/// Subtracts the sum over columns of z^2 from t[b][c][r], for R rows and C components from first + 4 b on,
+/// for each b: whole blocks (C = 4), or one pair or component (B = 1; `first` is even for a pair). `row(j,
+/// x)` loads column j of the R rows into x[R]. The bits of a term depend on neither B nor C.
 template <int B, int C, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void subtract_squares(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
                                    const Row& row, Real (&t)[B][C][R]) {
@@ -84,9 +85,9 @@ EMOMC_INLINE void subtract_squares(const AxisAlignedShape& shape, const Scalar* 
     Real x[R];
     row(j, x);
 #ifdef __CUDA_ARCH__
-    // A block's offsets before its squares, and to and fro over the rows: an instruction that shares two
-    // operands with the one before it does not wait for the two banks of registers, each of which gives one a
-    // cycle.
+    // The offsets of a block are computed before the squares, and rows are visited forwards and backwards in
+    // turn: an instruction that shares two operands with the previous one does not wait for the two banks of
+    // registers, each of which delivers one operand per cycle.
     EMOMC_UNROLL
     for (int b = 0; b < B; ++b) {
       const auto p = ColumnCoefficients<C, Scalar>::at(next[b]);
@@ -121,7 +122,7 @@ EMOMC_INLINE void subtract_squares(const AxisAlignedShape& shape, const Scalar* 
   }
 }
 
-/// t[b][c][r] = shift - sum over columns of z^2.
+/// Sets t[b][c][r] to the shift minus the sum over columns of z^2.
 template <int B, int C, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate(const AxisAlignedShape& shape, const Scalar* coefficients, int first,
                              const Row& row, Real (&t)[B][C][R]) {

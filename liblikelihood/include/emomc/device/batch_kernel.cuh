@@ -1,6 +1,6 @@
-// Log likelihoods of many parameter vectors on rows that stay in registers: a block takes a part of a tile
-// and goes through its chains. Compiled at run time, with numbers of components and columns as constants; the
-// same bits as tile_kernel.cuh gives.
+// A kernel for log likelihoods of many parameter vectors on rows that stay in registers: a block loads a part
+// of a tile and goes through its chains. The kernel is compiled at run time, with numbers of components and
+// columns as constants; results have the bits of tile_kernel.cuh.
 #ifndef EMOMC_DEVICE_BATCH_KERNEL_CUH
 #define EMOMC_DEVICE_BATCH_KERNEL_CUH
 
@@ -11,8 +11,9 @@
 
 namespace emomc::device {
 
-/// `Sized_`: of row_likelihood.hpp, as DeviceCode names it. `kTogether`: chains whose rows a thread evaluates
-/// together, several where the likelihood has evaluate_chains(); 0: one chain after the other.
+/// Constants of a kernel. `Sized_`: a Sized (row_likelihood.hpp), named by DeviceCode. `kTogether`: chains
+/// whose rows a thread evaluates together, more than one if the likelihood has evaluate_chains(); 0: one
+/// chain after the other.
 template <class Sized_, class Real_, int kColumns, int kRows, bool kUniform, BatchWork kWork,
           BatchRows kComing = BatchRows::loaded, int kTogether = 0>
 struct BatchConfig {
@@ -20,7 +21,7 @@ struct BatchConfig {
   using Real = Real_;
   static constexpr int dim = kColumns;
   static constexpr int rows = kRows;         ///< neighbouring rows of a thread
-  static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
+  static constexpr bool uniform = kUniform;  ///< whether all chains read all tiles as one segment
   static constexpr BatchWork work = kWork;
   static constexpr bool ahead = kComing == BatchRows::ahead;
   static constexpr bool streamed = kComing == BatchRows::streamed;
@@ -29,14 +30,15 @@ struct BatchConfig {
   static constexpr int at_once = together ? kTogether : 1;
   static_assert(!together || (kUniform && kWork == BatchWork::full));
   static_assert(!streamed || kTogether == kStreamedAtOnce);
-  static constexpr int chains = at_once > 1 && !streamed ? kBatchChainsTogether : kBatchChains;  ///< at most
-  /// Groups of sums that a warp adds up at once; more than registers hold beside what segments need.
+  /// The largest number of chains of a block.
+  static constexpr int chains = at_once > 1 && !streamed ? kBatchChainsTogether : kBatchChains;
+  /// Groups of sums that a warp adds up at once; with segments there are registers for one group only.
   static constexpr int groups_at_once = uniform ? kBatchGroupsAtOnce : 1;
   static constexpr int blocks =
-      streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< of a multiprocessor
+      streamed ? kStreamedBatchBlocks<sizeof(Real)> : kBatchBlocks;  ///< blocks that share a multiprocessor
   static constexpr int threads = kBatchThreads;
   static constexpr int part_rows = rows * threads;
-  static constexpr int parts = kTileRows / part_rows;  ///< of a tile
+  static constexpr int parts = kTileRows / part_rows;  ///< parts of a tile
   static_assert(parts * part_rows == kTileRows);
 
   static __device__ Likelihood likelihood() { return Sized_::likelihood(); }
@@ -48,9 +50,9 @@ struct BatchBlock {
   static constexpr int kRows = Config::rows, kWarps = Config::threads / 32;
 
   const BatchView& view;
-  Real x[Config::streamed ? 1 : Config::dim][kRows];  ///< the thread's rows, constant indices only
-  const Real* first;                                  ///< or where the first one is, if they are streamed
-  Real* streamed;                                     ///< and the shared memory that they go through
+  Real x[Config::streamed ? 1 : Config::dim][kRows];  ///< the thread's rows; all indices must be constants
+  const Real* first;  ///< address of the thread's first row, for streamed rows
+  Real* streamed;     ///< shared memory for streamed rows
 
   /// The thread's first row of a part.
   __device__ const Real* rows_of(int tile, int part) const {
@@ -78,7 +80,7 @@ struct BatchBlock {
     }
   }
 
-  /// Over the thread's rows, of which the first `num_rows` of the block's count.
+  /// The sum over the thread's rows; only the first `num_rows` rows of the block count.
   __device__ double own_sum(const Real* coefficients, const Real (&sum)[kRows], int tile, int part,
                             int num_rows) const {
     const int count = num_rows - own_thread() * kRows;
@@ -87,7 +89,7 @@ struct BatchBlock {
   }
 };
 
-/// Waits for the calling warp (`warps` 1), or for all of the block.
+/// Synchronises the calling warp (`warps` 1) or the whole block.
 template <int warps>
 __device__ __forceinline__ void sync_warps() {
   if (warps > 1)
@@ -96,16 +98,16 @@ __device__ __forceinline__ void sync_warps() {
     __syncwarp();
 }
 
-/// Balanced tree over values[0 .. count) in device memory that other blocks have written. By one warp
-/// (`warps` 1), or by all of the block; a warp loads kAtOnce groups before it waits for them. `groups`:
-/// kBatchWarpGroups or kBatchGroups doubles in shared memory.
+/// Tree sum of values[0 .. count) in device memory, which other blocks have written, by one warp (`warps` 1)
+/// or by the whole block; a warp loads kAtOnce groups before it waits for them. `groups`: kBatchWarpGroups or
+/// kBatchGroups doubles in shared memory.
 template <int warps, int kAtOnce>
 __device__ __noinline__ double sum_written(const double* values, int count, double* groups) {
-  constexpr int kRuns = kBatchGroup / 32;  // of 32 neighbours, one for each lane
+  constexpr int kRuns = kBatchGroup / 32;  // runs of 32 neighbours, one for each lane
   const int warp = warps > 1 ? static_cast<int>(threadIdx.x) / 32 : 0;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // Trees over the lanes of all runs at once, then over the runs of each group; a lane gets the sum of group
-  // `first + tree_of_lane<kGroups>()`.
+  // Sums the lanes of all runs at once, then the runs of each group; a lane gets the sum of group `first +
+  // tree_of_lane<kGroups>()`.
   const auto sum_of = [&]<int kGroups>(int first) {
     double own[kGroups * kRuns];
 #pragma unroll
@@ -132,7 +134,7 @@ __device__ __noinline__ double sum_written(const double* values, int count, doub
   return sum_by_warp(groups, num_groups);
 }
 
-/// What all rows of a chain share.
+/// `common`, the part of the log density that all rows of a chain share.
 template <class Config>
 __device__ __forceinline__ double common_of(const BatchView& view, int chain) {
   if constexpr (Config::Likelihood::kCopiesParameters)
@@ -141,14 +143,15 @@ __device__ __forceinline__ double common_of(const BatchView& view, int chain) {
     return view.common[chain];
 }
 
-/// How many numbers the parts of a chain's tiles leave.
+/// Number of sums that are written for the parts of a chain's tiles.
 template <class Config>
 __device__ int num_batch_sums(const BatchView& view, int num_tiles) {
   const int parts = num_tiles * Config::parts;
   return Config::ahead ? (parts + (1 << view.log2_run) - 1) >> view.log2_run : parts;
 }
 
-/// The chain's log likelihood, once all its parts are there; by one warp or all, as in sum_written.
+/// Writes the chain's log likelihood after the sums of all parts have been written; by one warp or the whole
+/// block, as in sum_written.
 template <class Config, int warps>
 __device__ void finish_batch_chain(const BatchView& view, int chain, int list, int num_tiles,
                                    double* groups) {
@@ -176,16 +179,16 @@ __device__ void finish_batch_chain(const BatchView& view, int chain, int list, i
 }
 
 /// Grid: blocks that share the parts of all positions, then groups of chains_per_block active chains. Dynamic
-/// shared memory: that many times the coefficients of a chain (a multiple of Config::at_once chains), at
-/// least kBatchFinishBytes; where rows come ahead or are streamed view.ahead_at bytes, of which the
-/// coefficients are in front, and a part of a tile, or StreamedRows::kBytes.
+/// shared memory: the coefficients of chains_per_block chains (rounded up to a multiple of Config::at_once),
+/// at least kBatchFinishBytes. For rows that are copied ahead or streamed, view.ahead_at bytes, which begin
+/// with the coefficients, are followed by a part of a tile or by StreamedRows::kBytes.
 template <class Config>
 __global__ void __launch_bounds__(Config::threads, Config::blocks)
     batch_kernel(const __grid_constant__ BatchView view) {
   using Real = typename Config::Real;
   using Block = BatchBlock<Config>;
   extern __shared__ __align__(16) unsigned char batch_memory[];
-  // Of every other part, where a part takes one barrier.
+  // Two buffers, for parts with even and odd numbers, where a part takes only one barrier.
   constexpr int kMostChains = Config::chains;
   __shared__ double sums[Config::together ? 2 : 1][kMostChains][Block::kWarps];
   __shared__ double run_sums[Config::ahead ? kMostChains : 1][Config::ahead ? kBatchRun : 1];
@@ -225,14 +228,15 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     if constexpr (Config::work == BatchWork::component) {
       coming.begin(from, kTileRows);
     } else {
-      // Those that stay are spread over all parts, so that blocks wait for memory about equally long.
-      constexpr unsigned kGoldenRatio = 0x9E3779B1u;  // of 2^32
+      // The parts that stay in the cache are spread over all parts, so that blocks wait for memory about
+      // equally long.
+      constexpr unsigned kGoldenRatio = 0x9E3779B1u;  // the golden ratio's fraction of 2^32
       const auto place = static_cast<int>(static_cast<unsigned>(which) * kGoldenRatio >> 27);
       coming.begin(from, kTileRows,
                    cache_policy(place < view.staying_of_32 ? CacheLine::stays : CacheLine::passes));
     }
   };
-  // While the kernel ahead still runs.
+  // The first rows are loaded while the previous kernel still runs.
   if constexpr (Config::ahead) {
     begin_part(0);
   } else if constexpr (Config::uniform) {
@@ -247,8 +251,8 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
       kept[threadIdx.x] = likelihood.template kept_of_chain<Real>(view.kept, view.slot_size, chain,
                                                                   view.component[chain], view.stale);
     }
-  // All chains' at once, so that they are waited for once; in the plainest way where the rows that have been
-  // loaded leave few registers.
+  // The coefficients of all chains are loaded at once, so that the block waits for memory only once; by a
+  // plain loop where the loaded rows leave few registers.
   if constexpr (Config::Likelihood::kCopiesParameters) {
 #pragma unroll 4
     for (int p = static_cast<int>(threadIdx.x); p < count * size; p += Config::threads) {
@@ -274,9 +278,9 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
         coefficients[i * size + c] = from[c];
     }
   }
-  int num_done = 0;  // parts of the chain that thread i < count hands in for
-  // By a thread for each chain: keeps the sum of a part, or that of a run of parts, from what warps have
-  // summed.
+  int num_done = 0;  // parts of chain i for which thread i < count has written sums
+  // A thread for each chain calls this: adds the sums of the warps, and writes the sum of a part or of a run
+  // of parts.
   const auto keep_sum = [&](const double(&of_warps)[kMostChains][Block::kWarps], int position, int at) {
     const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
     if (position < view.first_tile[list + 1] - view.first_tile[list]) {
@@ -303,7 +307,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
       ++num_done;
     }
   };
-  // Makes the rows of part n, which is part `part` of the tile at `position`, the thread's own.
+  // Loads the thread's rows of part n, which is part `part` of the tile at `position`.
   const auto take_rows = [&](int n, int position, int part) {
     if constexpr (Config::ahead) {
       coming.take(block.x);
@@ -316,7 +320,8 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
   };
   if constexpr (Config::together) {
-    // The sums of a part are kept while all threads go on with the next, so that a part takes one barrier.
+    // The sums of a part are written while all threads go on with the next part, so that a part takes one
+    // barrier.
     const auto keep_part = [&](int n) {
       if (static_cast<int>(threadIdx.x) >= count) return;
       const int at = nth_part(n);
@@ -350,7 +355,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     __syncthreads();
     if (n > 0) keep_part(n - 1);
   } else {
-    // The thread's sum for chain i; two chains are summed over the warp's lanes together.
+    // `own` is the thread's sum for chain i; two chains are summed over the warp's lanes together.
     double held = 0;
     const auto hand_in = [&](int i, double own) {
       const bool is_second = i % 2 != 0;
@@ -393,7 +398,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
   }
 
-  // The block that hands in a chain's last part finishes the chain.
+  // The block that writes a chain's last part finishes the chain.
   if (static_cast<int>(threadIdx.x) < count) {
     const int i = static_cast<int>(threadIdx.x), chain = chain_of(i), list = list_of(chain);
     const int num_tiles = view.first_tile[list + 1] - view.first_tile[list];
@@ -410,13 +415,14 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
     }
   }
   __syncthreads();
-  if (!view.log_likelihood) {  // the sums of parts are what is wanted
+  if (!view.log_likelihood) {  // only the sums of parts are wanted
     const int i = static_cast<int>(threadIdx.x);
     if (i < count && finished[i]) view.num_arrived[chain_of(i)] = 0;
     return;
   }
-  // Each warp a chain, or where there is much to sum for few chains all warps one after the other.
-  double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients have been used
+  // Each warp finishes a chain; if there is much to sum for few chains, all warps together finish one chain
+  // after the other.
+  double* groups = reinterpret_cast<double*>(batch_memory);  // the coefficients are not needed any more
   const int num_sums = num_batch_sums<Config>(view, view.num_positions);
   const bool together = (num_sums > kBatchSumsOfWarp && (!Config::uniform || count < Block::kWarps)) ||
                         num_sums > kBatchWarpGroups * kBatchGroup || view.max_segments > kBatchWarpGroups;

@@ -1,4 +1,4 @@
-// Sums by a whole block in the order that docs/statistics.md fixes: a balanced tree of neighbours, padded
+// Computes sums by a whole block in the order of docs/statistics.md: a balanced tree of neighbours, padded
 // with zeros to a power of two. So the bits depend on neither the number of threads nor their mapping.
 #ifndef EMOMC_DEVICE_BLOCK_SUMS_CUH
 #define EMOMC_DEVICE_BLOCK_SUMS_CUH
@@ -7,13 +7,13 @@
 
 namespace emomc::device {
 
-/// Tree over the values of the block's threads, in thread order. Every thread of warp 0 gets it.
-/// `scratch`: blockDim.x / 32 doubles in shared memory.
+/// Tree sum of the values of the block's threads, in the order of threads. Every thread of warp 0 gets the
+/// sum. `scratch`: blockDim.x / 32 doubles in shared memory.
 template <int Threads>
 __device__ double sum_over_threads(double x, double* scratch) {
   x = sum_over_lanes(x);
   if constexpr (Threads == 32) return x;
-  __syncthreads();  // scratch may still be read from the sum before
+  __syncthreads();  // scratch may still be read for the previous sum
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
   __syncthreads();
   if (threadIdx.x >= 32) return x;
@@ -23,8 +23,8 @@ __device__ double sum_over_threads(double x, double* scratch) {
   return x;
 }
 
-/// Tree over values[0..count), device memory that other blocks may have written; overwrites its beginning.
-/// Thread 0 gets it.
+/// Tree sum of values[0..count) in device memory, which other blocks may have written; overwrites the
+/// beginning of `values`. Thread 0 gets the sum.
 template <int Threads>
 __device__ double sum_over_array(double* values, int count, double* scratch) {
   constexpr int kEach = 1024 / Threads;

@@ -1,8 +1,7 @@
-// What is known of columns by reading them once: each block of kBlockRows rows in the order of the rows, then
-// the blocks in their order. Hosts and GPUs read so, and get the same bits; up to kBlockRows rows the order
-// is that of the rows alone.
-//
-// A fold has a State, start(), and add(state, number, row, column).
+// Folds that compute statistics of columns in one pass: over the rows of each block of kBlockRows rows in
+// order, then over the blocks in order. Hosts and GPUs use this order and get the same bits. With up to
+// kBlockRows rows the order is that of the rows alone.
+// A fold is a type with a State, start(), and add(state, number, row, column).
 #ifndef EMOMC_DEVICE_COLUMN_FOLDS_HPP
 #define EMOMC_DEVICE_COLUMN_FOLDS_HPP
 
@@ -19,10 +18,10 @@ inline constexpr i64 kNoRow = -1;
 
 /// Range and mean of a block of a column.
 struct ColumnFacts {
-  double first, least, most, largest;  ///< `largest`: of the absolute values
+  double first, least, most, largest;  ///< `largest` is the largest absolute value
   double mean;
   i64 count;
-  i64 first_not_finite;  ///< row, or kNoRow
+  i64 first_not_finite;  ///< first row whose number is not finite, or kNoRow
 };
 
 struct FactsFold {
@@ -43,7 +42,7 @@ struct FactsFold {
   }
 };
 
-/// Sums of squared deviations from `mean` [columns], and of deviations.
+/// Sums of deviations from `mean` [columns], and of squared deviations.
 struct DeviationFold {
   struct State {
     double squares, sum;
@@ -63,7 +62,7 @@ struct SumFold {
   EMOMC_HD void add(State& s, double x, i64 /*row*/, int /*column*/) const { s += x; }
 };
 
-/// The mean of `count` numbers of mean `mean` and `block_count` further ones of mean `block_mean`.
+/// The mean of `count` numbers with mean `mean` and `block_count` further numbers with mean `block_mean`.
 EMOMC_INLINE double merged_mean(double mean, i64 count, double block_mean, i64 block_count) {
   if (count == 0) return block_mean;
   return mean +

@@ -1,5 +1,5 @@
-// What a header with a likelihood of the user's own includes (docs/adding-a-model.md). The likelihood is a
-// type:
+// A header with a likelihood of the user's own includes this file (docs/adding-a-model.md). The likelihood is
+// a type:
 //
 //   struct Model {
 //     static constexpr const char* name = "Model";  // its qualified C++ name
@@ -10,19 +10,20 @@
 //   };
 //
 // log_density() returns the natural logarithm of the density of the row whose column j is x[j], in numbers of
-// type T, float or double. c[i] is parameter i, in the order of `parameters`; of a likelihood that also has
+// type T, float or double. c[i] is parameter i, in the order of `parameters`; for a likelihood that also has
 //
 //     static constexpr int num_coefficients = 4;  // at least 1
-//     template <class Team> EMOMC_HD double prepare(const Team& team, const double* theta, double*
-//     coefficients) const;
+//     template <class Team>
+//     EMOMC_HD double prepare(const Team& team, const double* theta, double* coefficients) const;
 //
-// it is coefficient i, which prepare() writes once for each parameter vector; what prepare() returns, the
-// same in every member of the team, is added to the log density of each row; constants that all rows share
-// belong there, where they stay float64 in mixed precision. A likelihood that is not defined at theta is NaN.
+// c[i] is coefficient i, which prepare() writes once for each parameter vector. The value that prepare()
+// returns, which must be the same for every member of the team, is added to the log density of each row;
+// constants that all rows share belong into this value, which stays float64 in mixed precision. A likelihood
+// that is not defined at theta is NaN.
 //
-// A likelihood whose rows have sums of products of coefficients and columns, as linear predictors are, may
-// give these apart, so that a kernel that evaluates several parameter vectors on the same rows reads a column
-// once:
+// A likelihood whose rows have sums of products of coefficients and columns, such as linear predictors, may
+// define these sums separately, so that a kernel that evaluates several parameter vectors on the same rows
+// reads each column once:
 //
 //     static constexpr int num_product_sums = 1;
 //     template <int kChains, int R, class T, class Rows>
@@ -31,16 +32,16 @@
 //     EMOMC_HD T log_density_of(const Coefficients& c, const Row& x, const Sums& s) const;
 //
 // sum_products() writes sum l of vector i, whose coefficients begin at c + i * stride, and row r to
-// s[l][i][r], by begin_products() and add_products() below; log_density_of() is the log density with these
+// s[l][i][r], with begin_products() and add_products() below; log_density_of() is the log density with these
 // sums, s[l]. The results have the bits of log_density().
 //
-// The gradient of a likelihood that a configuration names (likelihood.source) is by dual numbers
-// (dual_numbers.hpp), with which T is instantiated too; prepare() is then a template of the type of numbers:
+// The gradient of a likelihood that a configuration names (likelihood.source) is computed with dual numbers
+// (dual_numbers.hpp), for which T is instantiated too; prepare() is then a template of the type of numbers:
 //
 //     template <class Team, class Number>
 //     EMOMC_HD Number prepare(const Team& team, const Number* theta, Number* coefficients) const;
 //
-// A likelihood whose text is generated may have a gradient:
+// A likelihood whose text is generated may define its gradient:
 //
 //     static constexpr int num_adjoints = 2;       // at least 1
 //     static constexpr int num_gradient_sums = 4;  // one more than there are coefficients of rows
@@ -49,17 +50,17 @@
 //     template <int kRows, class Rows, class T>
 //     EMOMC_HD static void add_adjoints(const Rows& rows, const T (*a)[kRows], int num_rows, double* sums);
 //     static constexpr int num_product_tiles, num_plain_adjoints, num_gathers, num_gathered_sums;
-//     EMOMC_HD static constexpr GradientTile product_tile(int), PlainSum plain_adjoint(int), GatheredSum
-//     gather(int);
+//     EMOMC_HD static constexpr GradientTile product_tile(int);
+//     EMOMC_HD static constexpr PlainSum plain_adjoint(int);
+//     EMOMC_HD static constexpr GatheredSum gather(int);
 //     template <class Team>
 //     EMOMC_HD void prepare_gradient(const Team& team, const double* theta, const double* sums,
 //                                    double* gradient) const;
 //
-// log_density_and_adjoints() returns what log_density() does, with the same bits, and writes numbers of the
-// row from which add_adjoints() adds to sums[i] the derivatives with respect to coefficient i, summed over
-// rows; kernels add up the same by the three tables (gradient_rows.hpp). The last of `sums`
-// [num_gradient_sums] is the number of rows; prepare_gradient() writes the derivatives of the log likelihood
-// with respect to theta.
+// log_density_and_adjoints() returns the bits of log_density() and writes the adjoints of the row; from these
+// add_adjoints() adds the derivative with respect to coefficient i, summed over rows, to sums[i]. Kernels
+// compute the same sums from the three tables (gradient_rows.hpp). The last of `sums` [num_gradient_sums] is
+// the number of rows; prepare_gradient() writes the derivatives of the log likelihood with respect to theta.
 //
 // Kernels are compiled from the text of the one header that defines Model; it may include headers of
 // emomc/device only.
@@ -79,7 +80,7 @@
 
 namespace emomc::device {
 
-/// An array of parameters; `size` 0: one number.
+/// An array of parameters; `size` 0 means one number.
 struct ParameterDescription {
   const char* name;
   Support support = Support::real;
@@ -115,7 +116,7 @@ inline constexpr bool kHasGradient = requires {
   Model::num_adjoints;
 };
 
-/// Begins sums of products: sums[i][r] is coefficient kStart of vector i, or 0 where kStart is -1.
+/// Begins sums of products: sets sums[i][r] to coefficient kStart of vector i, or to 0 where kStart is -1.
 template <int kStart, int kChains, int R, class T>
 EMOMC_INLINE void begin_products(const T* coefficients, int stride, T (&sums)[kChains][R]) {
   EMOMC_UNROLL
@@ -142,7 +143,7 @@ EMOMC_HD inline void add_one_product(T c, const T* x, T* __restrict sums) {
 /// `rows(j, x)` loads column j of the rows into x[R].
 template <int kCoefficient, int kColumn, int kCount, int kChains, int R, class T, class Rows>
 EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& rows, T (&sums)[kChains][R]) {
-  // On a processor many rows are in the first cache, and sums are read and written once for four columns.
+  // On a CPU many rows are in the first-level cache, and sums are read and written once for four columns.
   if constexpr (requires { rows.column(0); }) {
     int k = 0;
     for (; k + 4 <= kCount; k += 4)
@@ -170,11 +171,12 @@ EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& ro
   }
 }
 
-// What generated gradients add up over the rows in a processor's first cache, in float64 from sums of
-// kSumLanes rows that are apart.
+// Sums of generated gradients over the rows in a CPU's first-level cache: each of kSumLanes lanes adds every
+// kSumLanes-th row in the type of the rows, and the lanes are added in float64.
 inline constexpr int kSumLanes = 16;
 
-/// The sum of lanes, halves first: one addition after the other would take longer than the rows.
+/// The sum of the lanes, by halves: one addition after the other would take longer than the loop over the
+/// rows.
 #if defined(__GNUC__) && !defined(__CUDACC__)
 template <class T>
 EMOMC_INLINE double sum_of_lanes(const T (&lanes)[kSumLanes]) {
@@ -213,7 +215,7 @@ EMOMC_HD inline double sum_of_rows(const T* a, int num_rows) {
 }
 
 #if defined(__GNUC__) && !defined(__CUDACC__)
-/// Numbers that fill a register. Left to itself, g++ makes vectors of two of the lanes.
+/// Vectors that fill a register. Without these types, g++ makes vectors of two lanes only.
 template <class T>
 struct LanesOfRegister {
 #ifdef __AVX512F__
@@ -223,7 +225,7 @@ struct LanesOfRegister {
 #endif
   static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
   typedef T Vector __attribute__((vector_size(kBytes)));
-  /// In memory, at any address of a T.
+  /// A vector in memory, at any address of a T.
   typedef T Stored __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
 
   template <std::size_t... kLane>
@@ -235,7 +237,7 @@ struct LanesOfRegister {
   static EMOMC_INLINE void store(const Vector& v, T* x) { *reinterpret_cast<Stored*>(x) = v; }
 };
 
-/// lanes[c][lane] += a[row] x[c][row] for rows that are kSumLanes apart.
+/// Writes the sum of a[row] x[c][row] over rows that are kSumLanes apart to lanes[c][lane].
 template <int kColumns, class T>
 EMOMC_INLINE void add_to_lanes(const T* a, const T* const (&x)[kColumns], int num_rows,
                                T (&lanes)[kColumns][kSumLanes]) {
@@ -295,8 +297,7 @@ EMOMC_HD inline void add_products_of_rows(const Rows& rows, const T* a, int num_
   for (; k < kCount; ++k)
     add_products_of_columns<1>(a, {rows.column(kColumn + k)}, num_rows, sums + kCoefficient + k);
 }
-/// Adds a[num_rows] to the sums that the indices of the rows choose among kSize from kFirst on, row after
-/// row.
+/// Adds a[row], row after row, to the sum that index[row] chooses among the kSize sums from kFirst on.
 template <int kFirst, int kSize, class T>
 EMOMC_HD inline void add_by_index(const T* index, const T* a, int num_rows, double* sums) {
   for (int row = 0; row < num_rows; ++row) {
@@ -305,11 +306,12 @@ EMOMC_HD inline void add_by_index(const T* index, const T* a, int num_rows, doub
   }
 }
 
-/// Coefficients are padded, so that kernels may copy 16 bytes at a time.
+/// The number of coefficients with padding, which lets kernels copy 16 bytes at a time.
 EMOMC_INLINE constexpr int padded_coefficients(int used) { return (used + 3) / 4 * 4; }
 
-/// Writes the coefficients that the rows of `model` are evaluated with and returns what all rows share. Of a
-/// Model without prepare() they are the parameters. The team may read them after a sync().
+/// Writes the coefficients with which the rows of `model` are evaluated and returns the part of the log
+/// density that all rows share. For a Model without prepare() the coefficients are the parameters. The team
+/// may read the coefficients after a sync().
 template <class Model, class Team, class Number>
 EMOMC_HD Number prepare_of(const Model& model, const Team& team, const Number* theta, Number* coefficients) {
   if constexpr (kPreparesCoefficients<Model>) {
@@ -321,14 +323,14 @@ EMOMC_HD Number prepare_of(const Model& model, const Team& team, const Number* t
   }
 }
 
-/// Whether Model::parameter_of(i) says which parameter coefficient i is, negative: none, it is zero. The rows
-/// have nothing in common then, and a kernel can read the parameters themselves.
+/// Whether coefficient i is a copy of parameter Model::parameter_of(i), or zero where that is negative.
+/// `common` is 0 then, and a kernel can read the parameters themselves.
 template <class Model>
 inline constexpr bool kCopiesParameters = requires {
   Model::parameter_of(0);
 };
 
-/// The coefficients of a Model.
+/// Number and computation of the coefficients of a Model.
 template <class Model>
 struct DensityCoefficients {
   static constexpr int used() {
@@ -344,7 +346,8 @@ struct DensityCoefficients {
   static_assert(used() > 0, "a likelihood has parameters");
   static_assert(Model::num_columns > 0 && Model::num_columns <= 256, "a row has 1 to 256 columns");
 
-  /// Writes them and returns what all rows share; `exact`: used() doubles that the team shares.
+  /// Writes the coefficients and returns the part of the log density that all rows share; `exact` is used()
+  /// doubles that the team shares.
   template <class Real, class Team>
   EMOMC_HD static double prepare(const Team& team, const Model& model, const double* theta,
                                  Real* coefficients, double* exact) {
@@ -365,8 +368,8 @@ struct DensityCoefficients {
   }
 };
 
-/// Sizes for kernels of a density with so many columns and coefficients. The only number that is kept of a
-/// prepared vector is `common`.
+/// Sizes for kernels of a density with these numbers of columns and coefficients. `common` is the only number
+/// that is kept with a prepared vector.
 EMOMC_INLINE constexpr LikelihoodSizes sizes_of_density(int num_columns, int num_coefficients) {
   constexpr int kTerms = 1;
   return {num_columns, padded_coefficients(num_coefficients), kTerms, kTerms + num_coefficients, 0, 0};
@@ -376,7 +379,7 @@ EMOMC_INLINE constexpr LikelihoodSizes density_sizes() {
   return sizes_of_density(Model::num_columns, DensityCoefficients<Model>::used());
 }
 
-/// One of R rows whose columns are in x[column][row].
+/// Row `row` of R rows whose columns are in x[column][row].
 template <class Real, int kColumns, int R>
 struct DensityRow {
   const Real (&x)[kColumns][R];
@@ -384,7 +387,7 @@ struct DensityRow {
   EMOMC_INLINE Real operator[](int column) const { return x[column][row]; }
 };
 
-/// Log densities of R rows; `row(j, x)` loads column j of the rows into x[R].
+/// Writes the log densities of R rows; `row(j, x)` loads column j of the rows into x[R].
 template <int R, class Model, class Real, class Row>
 EMOMC_INLINE void evaluate_density(const Model& model, const Real* coefficients, const Row& row,
                                    Real (&value)[R]) {

@@ -1,4 +1,5 @@
-// The gradient of a likelihood of the user's own (density.hpp) as kernels compute it (gradient_rows.hpp).
+// The gradient of a likelihood of the user's own (density.hpp) in the form that kernels require
+// (gradient_rows.hpp).
 #ifndef EMOMC_DEVICE_DENSITY_GRADIENT_CUH
 #define EMOMC_DEVICE_DENSITY_GRADIENT_CUH
 
@@ -48,7 +49,7 @@ struct GradientOf<Sized<DensityRows<Model>>> {
     }
   }
 
-  /// Each sum is added up by one member, in the order of slots.
+  /// Writes the gradient. One member of the team adds up each sum, in the order of slots.
   template <class Real, class Team>
   static __device__ void write(const Team& team, const double* theta, double num_rows, const double* slots,
                                const Real*, double* sums, double*, double* gradient) {
@@ -66,7 +67,7 @@ struct GradientOf<Sized<DensityRows<Model>>> {
   }
 
  private:
-  /// Sum i but for what is gathered, from constant tables.
+  /// Sum i without gathered sums; the tables are constants.
   static __device__ double sum_of(int i, const double* slots) {
     double sum = 0;
 #pragma unroll

@@ -1,6 +1,7 @@
-// A likelihood of the user's own (density.hpp) as a shared library that the system's compiler makes at run
-// time: plain functions and numbers, so that the program and the library need agree on nothing else. Rows
-// are evaluated one after the other, in loops that the compiler may vectorise.
+// The interface of a shared library that holds a likelihood of the user's own (density.hpp) and that the
+// system's compiler makes at run time. It consists of plain functions and numbers, so that the program and
+// the library need agree on nothing else. Rows are evaluated one after the other, in loops that the compiler
+// may vectorise.
 #ifndef EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 #define EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 
@@ -8,28 +9,29 @@
 
 namespace emomc::device {
 
-/// Functions of TileArithmetic (likelihood/row_model.hpp) with numbers of type Real.
+/// The functions of TileArithmetic (likelihood/row_model.hpp) with numbers of type Real.
 template <class Real>
 struct DensityFunctions {
   double (*prepare)(const double* theta, Real* coefficients, double* scratch);
   void (*log_densities)(const Real* coefficients, const Real* tile, int num_rows, double* out);
   void (*log_densities_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
                                   int num_rows, double* const* out);
-  /// Also adds to sums[chain][num_gradient_sums] what the gradient needs; null where there is no gradient.
+  /// Also adds the sums over rows that the gradient needs to sums[chain][num_gradient_sums]; null where there
+  /// is no gradient.
   void (*gradient_sums_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
                                   int num_rows, double* const* out, double* const* sums);
 };
 
-/// What the library's emomc_density_library() returns.
+/// The likelihood that the library's function emomc_density_library() returns.
 struct DensityLibrary {
   int version;
   int num_columns, num_parameters;
-  const ParameterDescription* parameters;  ///< [num_blocks] what the likelihood declares
+  const ParameterDescription* parameters;  ///< [num_blocks] parameters that the likelihood declares
   int num_blocks;
-  bool sums_products;     ///< kSumsProducts
-  int num_coefficients;   ///< padded
-  int num_scratch;        ///< doubles that prepare() works in
-  int num_gradient_sums;  ///< 0: there is no gradient
+  bool sums_products;     ///< kSumsProducts of the likelihood
+  int num_coefficients;   ///< number of coefficients with padding
+  int num_scratch;        ///< doubles of scratch memory for prepare()
+  int num_gradient_sums;  ///< sums over rows that the gradient needs; 0: there is no gradient
   /// Writes d log likelihood / d theta from the sums over rows, the last of which is the number of rows.
   void (*gradient)(const double* theta, const double* sums, double* gradient);
   DensityFunctions<float> float32;
@@ -42,15 +44,15 @@ double prepare_density(const double* theta, Real* coefficients, double* scratch)
   return DensityCoefficients<Model>::prepare(HostTeam{}, Model{}, theta, coefficients, scratch);
 }
 
-/// One row of rows that are stored column by column.
+/// One row among rows that are stored column by column.
 template <class Real, int kStride>
 struct RowOfColumns {
   const Real* first;
   EMOMC_INLINE Real operator[](int column) const { return first[column * kStride]; }
 };
 
-/// Rows whose columns are kStride apart. A function of its own, so that the compiler knows that its arguments
-/// do not overlap.
+/// Writes the log densities of rows whose columns are kStride apart. This is a function of its own so that
+/// the compiler can assume that its arguments do not overlap.
 template <class Model, int kStride, class Real>
 __attribute__((noinline)) void log_densities_of_rows(const Real* __restrict coefficients,
                                                      const Real* __restrict rows, int num_rows,
@@ -61,20 +63,20 @@ __attribute__((noinline)) void log_densities_of_rows(const Real* __restrict coef
         model.template log_density<Real>(coefficients, RowOfColumns<Real, kStride>{rows + row}));
 }
 
-/// kRows rows in the first cache, columns kStride apart.
+/// kRows rows in the first-level cache, with columns kStride apart.
 template <class Real, int kStride>
 struct ColumnsInCache {
   const Real* first;
   EMOMC_INLINE const Real* column(int j) const { return first + j * kStride; }
 };
-/// The sums of products of one of such rows: those of one parameter vector are kRows apart.
+/// The sums of products of one of these rows for one parameter vector; neighbouring sums are kRows apart.
 template <class Real, int kRows>
 struct SumsOfRow {
   const Real* first;
   EMOMC_INLINE Real operator[](int l) const { return first[l * kRows]; }
 };
 
-/// The log densities of rows from their sums of products, [sum][kRows].
+/// Writes the log densities of rows from their sums of products, [sum][kRows].
 template <class Model, int kStride, int kRows, class Real>
 __attribute__((noinline)) void log_densities_of_sums(const Real* __restrict coefficients,
                                                      const Real* __restrict rows, const Real* __restrict sums,
@@ -85,15 +87,16 @@ __attribute__((noinline)) void log_densities_of_sums(const Real* __restrict coef
         coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}));
 }
 
-/// Rows of a tile, [column][kTileRows], that are in the first cache for all parameter vectors.
+/// A copy of some rows of a tile, [column][kTileRows], which stays in the first-level cache for all parameter
+/// vectors.
 template <class Model, class Real>
 struct ChunkOfTile {
   static constexpr int kRows = Model::num_columns <= 32 ? 128 : 64;
   static constexpr int kStride = kRows + 64 / static_cast<int>(sizeof(Real));
   alignas(64) Real values[Model::num_columns * kStride];
 
-  /// Asks for the rows that follow too, of this tile or of the next one, which lies behind it: pieces of
-  /// columns are too short for the processor to foresee.
+  /// Copies rows from `first` on and prefetches the rows that follow, of this tile or of the next one in
+  /// memory: pieces of columns are too short for the processor's own prefetching.
   void load(const Real* tile, int first) {
     constexpr int kLine = 64 / static_cast<int>(sizeof(Real));
     const Real* const next =
@@ -105,9 +108,9 @@ struct ChunkOfTile {
   }
 };
 
-/// Rows of a tile, [column][kTileRows], for some parameter vectors: out[chain][row]. They are copied in
-/// chunks, so that they are in the first cache for all vectors, and since the columns of a tile lie at
-/// multiples of 4 KiB, of which that cache holds about 12.
+/// Writes the log densities of the rows of a tile, [column][kTileRows], for some parameter vectors:
+/// out[chain][row]. Rows are copied in chunks, so that they are in the first-level cache for all vectors. The
+/// copies also avoid the columns' distances, multiples of 4 KiB, of which that cache holds about 12.
 template <class Model, class Real>
 void log_densities_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
                              double* const* out) {
@@ -132,7 +135,7 @@ void log_densities_of_chains(const Real* const* coefficients, int num_chains, co
   }
 }
 
-/// The log densities of rows, and the numbers that log_density_and_adjoints() writes, [number][kRows].
+/// Writes the log densities of rows, and the numbers of log_density_and_adjoints(), [number][kRows].
 template <class Model, int kStride, int kRows, class Real>
 __attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficients,
                                                 const Real* __restrict rows, const Real* __restrict sums,

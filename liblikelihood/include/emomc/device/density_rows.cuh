@@ -1,5 +1,5 @@
-// A likelihood of the user's own (density.hpp) as kernels take it (row_likelihood.hpp). The number of a row
-// is its log density; nothing is kept between evaluations.
+// A likelihood of the user's own (density.hpp) in the form that kernels require (row_likelihood.hpp). The
+// number of a row is its log density; nothing is kept between evaluations.
 #ifndef EMOMC_DEVICE_DENSITY_ROWS_CUH
 #define EMOMC_DEVICE_DENSITY_ROWS_CUH
 
@@ -20,7 +20,7 @@ struct DensityRows {
   // ---- coefficients
 
   static constexpr bool kCopiesParameters = device::kCopiesParameters<Model>;
-  /// Coefficient `i` as prepare() writes it.
+  /// The value of coefficient `i` that prepare() would write.
   template <class Real>
   EMOMC_INLINE static Real coefficient(const double* theta, int i) {
     const int parameter = Model::parameter_of(i);
@@ -66,7 +66,8 @@ struct DensityRows {
   __device__ __forceinline__ void evaluate(const Real* coefficients, const Row& row, Real (&value)[R]) const {
     evaluate_density(model, coefficients, row, value);
   }
-  /// As evaluate(), for kChains parameter vectors whose coefficients are `stride` apart. The same bits.
+  /// Does the same as evaluate(), with the same bits, for kChains parameter vectors whose coefficients are
+  /// `stride` apart.
   template <int R, int kChains, class Real, class Row>
   __device__ __forceinline__ void evaluate_chains(const Real* coefficients, int stride, const Row& row,
                                                   Real (&value)[kChains][R]) const {
@@ -97,7 +98,7 @@ struct DensityRows {
   __device__ __forceinline__ double sum(const Real*, const RowsInMemory<Real>& rows, bool all_count,
                                         const Real (&value)[R]) const {
     double values[R];
-    if (all_count) {  // of nearly all parts
+    if (all_count) {  // true for nearly all parts
 #pragma unroll
       for (int r = 0; r < R; ++r) values[r] = static_cast<double>(value[r]);
     } else {

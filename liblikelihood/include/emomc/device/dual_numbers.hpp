@@ -1,8 +1,8 @@
-// Gradients of a likelihood that a user has written in C++, by dual numbers through its own templates: a dual
-// number is a value and its derivatives with respect to some parameters, and arithmetic with dual numbers is
-// the chain rule (forward accumulation; Griewank and Walther 2008, "Evaluating Derivatives", chapter 3).
-// Functions of dual numbers are generated (expression/dual_functions.hpp), from the derivatives that
-// expressions have.
+// Computes gradients of a likelihood that a user has written in C++, by instantiating its templates with dual
+// numbers: a dual number is a value and its derivatives with respect to some parameters, and arithmetic with
+// dual numbers is the chain rule (forward accumulation; Griewank and Walther 2008, "Evaluating Derivatives",
+// chapter 3). Functions of dual numbers are generated from the derivatives of the language of expressions
+// (expression/dual_functions.hpp).
 #ifndef EMOMC_DEVICE_DUAL_NUMBERS_HPP
 #define EMOMC_DEVICE_DUAL_NUMBERS_HPP
 
@@ -13,7 +13,7 @@ namespace emomc::device {
 
 namespace duals {
 
-/// A parameter of a function from which no type is deduced.
+/// The type T in a function's parameter from which no template argument is deduced.
 template <class T>
 struct NotDeduced {
   using Type = T;
@@ -33,7 +33,7 @@ struct Dual {
   EMOMC_HD Dual(long constant) : value(static_cast<T>(constant)) {}
   EMOMC_HD Dual(unsigned long constant) : value(static_cast<T>(constant)) {}
 
-  /// `of_value`, whose derivatives are by_a times those of a.
+  /// A number with the value `of_value` whose derivatives are by_a times those of a.
   EMOMC_INLINE static Dual chained(T of_value, T by_a, const Dual& a) {
     Dual result;
     result.value = of_value;
@@ -105,7 +105,7 @@ struct Dual {
 #undef EMOMC_COMPARISON
 };
 
-/// Coefficients of which those from `first` on are the variables.
+/// Coefficients as dual numbers; the kSlopes coefficients from `first` on are the variables.
 template <class T, int kSlopes, class Coefficients>
 struct Variables {
   const Coefficients& of;
@@ -127,15 +127,16 @@ struct LoneTeam {
 
 }  // namespace duals
 
-/// Whether prepare() of a Model takes dual numbers, as a template of the type of numbers does.
+/// Whether prepare() of a Model accepts dual numbers, that is, whether it is a template of the type of
+/// numbers.
 template <class Model>
 inline constexpr bool kPreparesDuals = requires(const Model& model, const duals::Dual<double, 1>* theta,
                                                 duals::Dual<double, 1>* coefficients) {
   model.prepare(duals::LoneTeam{}, theta, coefficients);
 };
 
-/// A Model with the gradient of density.hpp, where `Own`, the user's part of it, may be differentiated.
-/// Derivatives are those with respect to at most kMostSlopes coefficients at a time.
+/// A Model with the gradient of density.hpp if `Own`, the part that the user has written, can be
+/// differentiated. Derivatives are those with respect to at most kMostSlopes coefficients at a time.
 template <class Model, class Own, bool = !kPreparesCoefficients<Own> || kPreparesDuals<Own>>
 struct DualGradient : Model {};
 

@@ -1,5 +1,5 @@
-// How many rows of a table are equal to another one: rows are put into a table by their hash, a part of them
-// at a time, so that the table is small beside the rows.
+// Counts the rows of a table that are equal to another row: rows are inserted into a hash table, a part of
+// them at a time, so that the hash table is small compared with the rows.
 #ifndef EMOMC_DEVICE_EQUAL_ROWS_HPP
 #define EMOMC_DEVICE_EQUAL_ROWS_HPP
 
@@ -11,12 +11,12 @@ enum class Insertion { none, first, equal, full };
 
 struct EqualRows {
   ArrayTable table;
-  u32* slots;  ///< [mask + 1], 0 or the number of a row plus 1
+  u32* slots;  ///< [mask + 1] slots of the hash table: 0, or the number of a row plus 1
   u64 mask;    ///< a power of two minus 1
   u64 part, num_parts;
 
-  /// Inserts a row where it belongs to `part`, by `swap(address, expected, desired)`, an atomic
-  /// compare-and-swap that returns what was there.
+  /// Inserts a row if it belongs to `part`. `swap(address, expected, desired)` is an atomic compare-and-swap
+  /// that returns the previous value.
   template <class Swap>
   EMOMC_HD Insertion insert(i64 row, Swap swap) const {
     const u64 hash = hash_of(row);
@@ -32,7 +32,7 @@ struct EqualRows {
   }
 
  private:
-  // A zero has one sign.
+  // Adding 0 turns -0 into 0.
   EMOMC_HD double number(i64 row, int j) const { return table(row, j) + 0.0; }
   EMOMC_HD u64 hash_of(i64 row) const {
     u64 hash = 0x9e3779b97f4a7c15UL;

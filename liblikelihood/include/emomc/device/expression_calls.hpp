@@ -1,5 +1,5 @@
-// What generated likelihoods call: the functions of expression_primitives.hpp for numbers of either type, and
-// the operations that an expression has beside them.
+// Functions that generated likelihoods call: those of expression_primitives.hpp in float32 and float64, and
+// further operations of expressions.
 #ifndef EMOMC_DEVICE_EXPRESSION_CALLS_HPP
 #define EMOMC_DEVICE_EXPRESSION_CALLS_HPP
 
@@ -9,17 +9,17 @@
 
 namespace emomc::device {
 
-/// An index that the host has checked against the data; kept in range, so that rows beyond the last, which do
-/// not count, read nothing that is not there.
+/// The index limited to 0 to size - 1. The host has checked the indices of the data; the limits keep padding
+/// rows, which do not count, from reading beyond the list.
 template <class T>
 EMOMC_INLINE int index_below(T index, int size) {
   const int i = static_cast<int>(index);
   return i < 0 ? 0 : i < size ? i : size - 1;
 }
 
-/// Where the functions are found: in vector_functions.hpp those that have a form without branches, in
-/// generated likelihoods on the host (EMOMC_VECTOR_ROWS; GPUs are faster with tables); all others in this
-/// namespace.
+/// Selects the implementation of each function. Generated likelihoods on the host (EMOMC_VECTOR_ROWS) use
+/// vector_functions.hpp for functions that have a form without branches; GPUs are faster with tables. All
+/// other functions are those of emomc::device.
 namespace functions {
 using namespace device;  // NOLINT(google-build-using-namespace): what is declared below goes before it
 #if EMOMC_VECTOR_ROWS
@@ -30,7 +30,7 @@ EMOMC_INLINE double exp(double x) { return exp_by_table(x); }
 #endif
 }  // namespace functions
 
-// In float32 a function is that of float64, rounded, where vector_functions.hpp has no float32 form.
+// Where vector_functions.hpp has no float32 form of a function, the float64 result is rounded.
 namespace rounded {
 #define EMOMC_CALL_1(name) \
   EMOMC_INLINE float name(float x) { return static_cast<float>(functions::name(static_cast<double>(x))); }
@@ -56,7 +56,7 @@ using vector::exp, vector::log, vector::log1p_exp, vector::inv_logit, vector::lo
 using vector::log1m_inv_logit, vector::log_sum_exp;
 }  // namespace float_functions
 
-/// What generated code calls.
+/// The functions that generated code calls.
 namespace calls {
 #define EMOMC_CALL_1(name)                                          \
   EMOMC_INLINE double name(double x) { return functions::name(x); } \

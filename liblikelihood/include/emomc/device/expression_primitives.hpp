@@ -1,5 +1,5 @@
-// The scalar functions that the language of expressions knows (docs/your-own-likelihood.md): each is a
-// function of emomc::device of the same name, from double to double.
+// The list of scalar functions of the language of expressions (docs/your-own-likelihood.md). Each is a
+// function of emomc::device with the same name, whose arguments and result are doubles.
 #ifndef EMOMC_DEVICE_EXPRESSION_PRIMITIVES_HPP
 #define EMOMC_DEVICE_EXPRESSION_PRIMITIVES_HPP
 

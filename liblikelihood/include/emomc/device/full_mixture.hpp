@@ -1,5 +1,5 @@
 // Gaussian mixture with full covariance: weights [K], means [K][d], covariances [K][d][d].
-#include "emomc/device/triangular_mixture.hpp"  // its arithmetic may be included again
+#include "emomc/device/triangular_mixture.hpp"  // before the guard: this may be included again
 
 #ifndef EMOMC_DEVICE_FULL_MIXTURE_HPP
 #define EMOMC_DEVICE_FULL_MIXTURE_HPP
@@ -8,7 +8,7 @@
 
 namespace emomc::device {
 
-/// A GaussianMixture but for its covariances, which theta holds as lower Cholesky factors.
+/// A GaussianMixture with other covariance blocks, which theta holds as lower Cholesky factors.
 struct FullMixture : GaussianMixture {
   static constexpr const char* covariance = "full";
   static constexpr BlockDescription blocks[] = {

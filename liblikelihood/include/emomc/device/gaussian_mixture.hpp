@@ -1,6 +1,6 @@
 // Gaussian mixture with diagonal covariance: weights [K], means [K][d], scales [K][d] (standard
 // deviations).
-#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+#include "emomc/device/axis_aligned_mixture.hpp"  // before the guard: this may be included again
 
 #ifndef EMOMC_DEVICE_GAUSSIAN_MIXTURE_HPP
 #define EMOMC_DEVICE_GAUSSIAN_MIXTURE_HPP
@@ -15,7 +15,7 @@ struct GaussianMixture {
 
   static constexpr const char* name = "gaussian_mixture";
   static constexpr const char* covariance = "diagonal";
-  static constexpr int fixed_components = 0;  ///< any number
+  static constexpr int fixed_components = 0;  ///< 0: any number of components
   static constexpr int fixed_dim = 0;
   static constexpr BlockDescription blocks[] = {
       {"weights",
@@ -40,7 +40,7 @@ struct GaussianMixture {
        {Axis::component, Axis::feature},
        "{half_normal: 1}"},
   };
-  // These are for the programs of the host; likelihood/model_info.hpp says what they mean.
+  // The next members are for host code; likelihood/model_info.hpp explains them.
   static constexpr const char* description = "";
   static constexpr const char* ordered_by = "means";
   static constexpr const char* init = "kmeans";
@@ -54,7 +54,8 @@ struct GaussianMixture {
   EMOMC_INLINE double weight_slope(int) const { return 1.0; }
   EMOMC_INLINE int mean_index(int k, int j) const { return num_components + k * dim + j; }
   EMOMC_INLINE int scale_index(int k, int j) const { return num_components * (1 + dim) + k * dim + j; }
-  // These do not call the functions above: a kernel of full covariances in float64 spilled registers then.
+  // These functions do not call those above: with such calls, a kernel of full covariances in float64 spilled
+  // registers.
   EMOMC_INLINE double weight(const double* theta, int k) const { return theta[k]; }
   EMOMC_INLINE double mean(const double* theta, int k, int j) const {
     return theta[num_components + k * dim + j];

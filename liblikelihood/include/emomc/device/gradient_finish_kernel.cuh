@@ -1,4 +1,5 @@
-// The end of an evaluation with gradients, after gradient_kernel.cuh.
+// Kernels that finish an evaluation with gradients, after gradient_kernel.cuh: they add the sums of groups
+// and write gradients and log likelihoods.
 #ifndef EMOMC_DEVICE_GRADIENT_FINISH_KERNEL_CUH
 #define EMOMC_DEVICE_GRADIENT_FINISH_KERNEL_CUH
 
@@ -9,8 +10,8 @@
 
 namespace emomc::device {
 
-/// Tree over values[0 .. count), device memory that other blocks have written, by a warp; overwrites its
-/// beginning. Every lane gets it.
+/// Tree sum of values[0 .. count) in device memory, which other blocks have written, by a warp; overwrites
+/// the beginning of `values`. Every lane gets the sum.
 __device__ inline double sum_any_by_warp(double* values, int count) {
   const auto load = [](const double* from) { return __ldcg(from); };
 #pragma unroll 1
@@ -29,7 +30,7 @@ __device__ inline double sum_any_by_warp(double* values, int count) {
   return sum_by_warp(values, count, load);
 }
 
-/// Blocks that share the groups of a list, of all ranks' rows.
+/// Number of blocks that share the groups of a list; groups are those of the rows of all ranks.
 template <class Config>
 __device__ __forceinline__ int finish_blocks_of(const GradientKernelView& view, int list) {
   const int num_tiles = view.tiles_of_all ? view.tiles_of_all[list]
@@ -37,8 +38,8 @@ __device__ __forceinline__ int finish_blocks_of(const GradientKernelView& view, 
   return gradient_finish_blocks(num_gradient_groups(num_tiles * Config::parts));
 }
 
-/// Where rows are divided over ranks, one block for each active chain: goes on adding sums of groups with
-/// this rank's, in the order in which gradient_finish_kernel adds those of a single rank.
+/// For rows that are divided over ranks: adds this rank's sums of groups to those of earlier ranks, in the
+/// order in which gradient_finish_kernel adds the sums of a single rank. One block for each active chain.
 template <class Config>
 __global__ void __launch_bounds__(kGradientFinishThreads)
     gradient_shares_kernel(const __grid_constant__ GradientKernelView view) {
@@ -65,10 +66,11 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
   }
 }
 
-/// `kBlocks` blocks, a cluster, for each active chain: the gradient by the first, from the sums of groups
-/// that all have added, the log likelihood by the last warp of the last. kBlocks is no less than any list's
-/// gradient_finish_blocks(), or 1: a block does what a cluster would. Dynamic shared memory of a block:
-/// slots, sums and numbers of Gradient::write(), kGradientFinishThreads doubles, and theta.
+/// A cluster of `kBlocks` blocks for each active chain. All blocks add sums of groups; the first block writes
+/// the gradient, and the last warp of the last block the log likelihood. kBlocks is at least
+/// gradient_finish_blocks() of every list, or 1, where one block does the work of a cluster. Dynamic shared
+/// memory of a block: slots, `sums` and `work` of Gradient::write(), kGradientFinishThreads doubles, and
+/// theta.
 template <class Config, int kBlocks>
 __global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
     gradient_finish_kernel(const __grid_constant__ GradientKernelView view) {
@@ -97,7 +99,8 @@ __global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
   constexpr int kWide = gradient_slots_of_finish(Config::slots),
                 kShares = gradient_threads_of_slot(Config::slots);
   const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
-  // The sums of a block's threads in its own slots, after what is there where a block does what others would.
+  // Adds the sums of the threads of `block` and writes them to the slots; adds to the slots where this block
+  // does the work of others.
   const auto add_groups = [&](int block) {
 #pragma unroll 1
     for (int first = 0; first < Config::slots; first += kWide) {
@@ -165,7 +168,7 @@ __global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
         slots[slot] = sum;
       }
     }
-    sync_cluster();  // the others' memory has been read
+    sync_cluster();  // so that the first block has read the other blocks' memory before they end
     if (rank != 0) return;
   } else {
     __syncthreads();

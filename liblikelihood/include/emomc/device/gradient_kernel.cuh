@@ -1,9 +1,10 @@
-// Log likelihoods and gradients of many parameter vectors (gradient_rows.hpp), compiled at run time with all
-// sizes as constants. A block has a group of parts of tiles and some chains. Each warp goes through rows of
-// its own, a step of its lanes' rows at a time: every lane evaluates its rows and writes their numbers to the
-// warp's shared memory; the products of numbers and columns are then a product of matrices, which the tensor
-// cores add up. The warps' sums are added in their order, those of groups by gradient_finish_kernel, so that
-// their bits depend on the chain's rows alone. Log densities have the tree of docs/statistics.md.
+// A kernel for log likelihoods and gradients of many parameter vectors (gradient_rows.hpp), which is compiled
+// at run time with all sizes as constants. A block computes a group of parts of tiles for some chains. Each
+// warp goes through rows of its own, a step of its lanes' rows at a time: every lane evaluates its rows and
+// writes the numbers of these rows to the warp's shared memory; the sums of numbers times columns are then a
+// product of matrices, which the tensor cores compute. The sums of warps are added in the order of the warps,
+// and gradient_finish_kernel adds the sums of groups, so that the bits depend on the chain's rows alone. Log
+// densities are summed by the tree of docs/statistics.md.
 #ifndef EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 #define EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   const auto likelihood = Config::likelihood();
   const GradientMemory places(gradient_sizes<Gradient>(), size, sizeof(Real), kChains, each);
   Real* coefficients = reinterpret_cast<Real*>(gradient_memory);
-  // All chains' at once, so that they are waited for once.
+  // The coefficients of all chains are loaded at once, so that the block waits for memory only once.
 #pragma unroll 4
   for (int p = thread; p < kChains * size; p += kGradientThreads) {
     const int i = p / size, c = p - i * size;
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   const int num_steps = num_parts * kGradientWarps;
 #pragma unroll 1
   for (int n = 0; n < each; ++n) {
-    const int of_list = begin * kGradientWarps + warp * each + n;  // the step's number
+    const int of_list = begin * kGradientWarps + warp * each + n;  // the step's number in the list
     const auto sum_at = [&](int i) -> double& {
       if constexpr (Config::uniform) return step_sums[(i * kGradientWarps + warp) * each + n];
       return view.step_sums[static_cast<i64>(chain_of(i)) * view.work.max_tiles * Config::steps + of_list];

@@ -1,4 +1,4 @@
-// What host and device agree on about gradient_kernel.cuh.
+// Sizes and data structures that host and device share for the kernels of gradient_kernel.cuh.
 #ifndef EMOMC_DEVICE_GRADIENT_LAYOUT_HPP
 #define EMOMC_DEVICE_GRADIENT_LAYOUT_HPP
 
@@ -8,37 +8,40 @@ namespace emomc::device {
 
 inline constexpr int kGradientThreads = 256, kGradientWarps = kGradientThreads / 32;
 inline constexpr int kGradientFinishThreads = 512;
-/// Chains whose sums of products a thread computes together, at most.
+/// The largest number of chains whose sums of products a thread computes together.
 inline constexpr int kGradientChainsTogether = 4;
-/// Columns of a tile of sums (GradientTile), and tiles that a warp has at once.
+/// Columns of a tile of sums (GradientTile), and tiles whose sums a warp holds at once.
 inline constexpr int kGradientTileColumns = 8, kGradientTilesAtOnce = 8;
-/// Numbers that a warp multiplies with columns at once: the rows of a matrix of the tensor cores.
+/// Numbers that a warp multiplies by columns at once: the rows of a matrix of the tensor cores.
 EMOMC_INLINE constexpr int gradient_numbers_at_once(int real_bytes) { return real_bytes == 4 ? 16 : 8; }
-/// Neighbouring rows of a thread, of which it has all numbers in registers.
+/// Neighbouring rows of a thread, which holds all numbers of these rows in registers.
 EMOMC_INLINE constexpr int gradient_rows_of_thread(int real_bytes, int num_numbers) {
   const int registers = num_numbers * real_bytes / 4;
   return registers <= 8 ? 4 : registers <= 16 ? 2 : 1;
 }
-/// From one number of a step's rows to the next in shared memory: neighbouring numbers are in other banks.
+/// Distance in shared memory from one number of a step's rows to the next; it places neighbouring numbers in
+/// different banks.
 EMOMC_INLINE constexpr int gradient_stride(int real_bytes, int num_numbers) {
   return 32 * gradient_rows_of_thread(real_bytes, num_numbers) + 64 / real_bytes;
 }
 
-/// What the host has to know of the numbers and sums of a likelihood (gradient_rows.hpp); `num_slots` 0:
-/// there is no gradient.
+/// Counts of the numbers and sums of a likelihood (gradient_rows.hpp) for the host; `num_slots` 0: there is
+/// no gradient.
 struct GradientSizes {
-  int num_slots = 0;    ///< sums over rows that a group of rows leaves of a chain
-  int num_sums = 0;     ///< that the gradient is computed from
-  int num_work = 0;     ///< float64 numbers that the end of an evaluation works in, beside these two
-  int num_numbers = 0;  ///< of a row of a chain
+  int num_slots = 0;    ///< sums over rows that are written for each chain and group of rows
+  int num_sums = 0;     ///< sums from which the gradient is computed
+  int num_work = 0;     ///< float64 numbers of working memory at the end, besides slots and sums
+  int num_numbers = 0;  ///< numbers of a row of a chain
   int num_of_tile = 1;  ///< numbers that share the columns of a tile
   int num_tiles = 0;
-  int num_gathered = 0;    ///< sums that indices of rows choose among
-  int num_parameters = 0;  ///< no fewer than there are
+  int num_gathered = 0;    ///< sums among which the indices of rows choose
+  int num_parameters = 0;  ///< at least the number of parameters
 };
 
-/// Groups of rows whose sums are written; a block has a group, 1, 2, 4, 8 or 16 parts, of which a warp has a
-/// run of steps. A function of the number of parts alone, so that the order of additions is one too.
+/// Groups of rows whose sums are written. A block computes a group of 1, 2, 4, 8 or 16 parts, and each warp
+/// of the block a run of steps. Groups grow with the number of parts until there are at most kGradientGroups
+/// groups or a group has kMostGradientParts parts. The size of a group, and hence the order of additions, is
+/// a function of the number of parts alone.
 inline constexpr int kGradientGroups = 256, kMostGradientParts = 16;
 EMOMC_INLINE constexpr int gradient_parts_of_group(int num_parts) {
   if (num_parts <= kGradientGroups / 2) return 1;
@@ -57,16 +60,16 @@ EMOMC_INLINE constexpr int power_below(int n) {
   while (2 * p <= n) p *= 2;
   return p;
 }
-/// Slots that the threads of a block of gradient_finish_kernel have at once, and threads that share one.
+/// Slots that a block of gradient_finish_kernel adds up at once, and threads that share one slot.
 EMOMC_INLINE constexpr int gradient_slots_of_finish(int num_slots) {
   return num_slots < kGradientFinishThreads ? power_below(2 * num_slots - 1) : kGradientFinishThreads;
 }
 EMOMC_INLINE constexpr int gradient_threads_of_slot(int num_slots) {
   return kGradientFinishThreads / gradient_slots_of_finish(num_slots);
 }
-/// Blocks that share the groups of a chain at the end of an evaluation, a cluster; a function of the number
-/// of groups alone. Thread t of those of a slot in block b adds groups t * blocks + b, and so many further
-/// on as there are threads of the slot in all blocks.
+/// Blocks of the cluster that shares the groups of a chain at the end of an evaluation; their number is a
+/// function of the number of groups alone. In block b, thread t of a slot adds group t * blocks + b and every
+/// n-th group after it, where n is the number of threads that the slot has in all blocks.
 inline constexpr int kMostFinishBlocks = 8;
 EMOMC_INLINE constexpr int gradient_finish_blocks(int num_groups) {
   return num_groups <= kGradientGroups / 2 ? 1 : kMostFinishBlocks;
@@ -82,11 +85,11 @@ EMOMC_INLINE constexpr int gradient_slots_at_once(const GradientSizes& sizes, in
   return tiles * numbers * kGradientTileColumns + plain;
 }
 
-/// Places in dynamic shared memory, in bytes: coefficients of the chains; numbers of each warp's step, and in
-/// the same place its sums at the end; sums that each warp gathers; sums of log densities of each chain's
+/// Places in dynamic shared memory, in bytes: coefficients of the chains; numbers of each warp's step, which
+/// the warp's sums replace at the end; sums that each warp gathers; sums of log densities of each chain's
 /// steps in a group, `parts` for each warp.
 struct GradientMemory {
-  u64 numbers, of_warp, gathered, steps, size;  ///< of_warp: from one warp's numbers to the next one's
+  u64 numbers, of_warp, gathered, steps, size;  ///< of_warp: distance from one warp's numbers to the next
 
   EMOMC_HD GradientMemory(const GradientSizes& sizes, int num_coefficients, int real_bytes, int num_chains,
                           int parts)
@@ -109,29 +112,28 @@ struct GradientMemory {
 struct GradientKernelView {
   const void* rows;      ///< TiledData::values
   const int* tile_rows;  ///< [num_tiles]
-  /// [num_lists] of all ranks, and the number of the first group that this rank has; null: rows are not
-  /// divided.
+  /// [num_lists] tiles of all ranks, and the number of this rank's first group; null: rows are not divided.
   const int *tiles_of_all, *first_group;
-  const void* shift;  ///< [num_columns] numbers of the type of rows that are taken from columns; null: none
+  const void* shift;  ///< [num_columns] numbers subtracted from columns, in the type of rows; null: none
   ChainWorkView work;
   ActiveSet active;
-  const u8* wanted;          ///< [num_chains] chains where it is 0 are left out; null: none
+  const u8* wanted;          ///< [num_chains] chains with 0 are left out; null: none is left out
   const void* coefficients;  ///< num_chains x num_coefficients; not read where kernels copy parameters
-  const double* common;      ///< [num_chains]; likewise
+  const double* common;      ///< [num_chains]; not read where kernels copy parameters
   const double* theta;       ///< num_chains x ld
   int ld;
-  /// Sums of log densities: of groups, num_chains x max_groups, where all chains read all tiles as one
-  /// segment, otherwise of steps, num_chains x work.max_tiles x steps of a tile.
+  /// Sums of log densities: those of groups, num_chains x max_groups, where all chains read all tiles as one
+  /// segment; otherwise those of steps, num_chains x work.max_tiles x steps of a tile.
   double* step_sums;
   double* segment_sums;  ///< num_chains x work.max_segments
   double* group_sums;    ///< num_chains x max_groups x num_slots
   int max_groups;
   double* log_likelihood;  ///< [num_chains]; null: not wanted
-  /// Where rows are divided, sums of groups as far as the ranks before have added them, of each active chain
-  /// `ld_shares` numbers, first those of a slot's first thread; null otherwise.
+  /// Where rows are divided: the sums of groups that earlier ranks have added so far, `ld_shares` numbers for
+  /// each active chain, beginning with those of the first thread of each slot; null otherwise.
   double* shares;
   int ld_shares;
-  bool continues;    ///< other ranks have added theirs
+  bool continues;    ///< whether earlier ranks have added their sums
   double* gradient;  ///< num_chains x ld_gradient
   int ld_gradient;
 };

@@ -1,30 +1,31 @@
-// What gradient_kernel.cuh knows of the gradient of a likelihood. Of each row of a chain there are numbers,
-// such as the derivative of the log density with respect to a linear predictor, or the responsibility of a
-// component. The sums over rows of
+// The interface between gradient_kernel.cuh and the gradient of a likelihood. The likelihood gives numbers
+// for each row of a chain, such as the derivative of the log density with respect to a linear predictor, or
+// the responsibility of a component. The sums over rows of
 //
 //   a number times a column, or the product of two columns (GradientTile), or 1 (PlainSum),
-//   a number, by an index that another number is (GatheredSum),
+//   a number, separately for each value of an index, which is another number (GatheredSum),
 //
-// are added up in slots: those of tiles [num_tiles][num_of_tile][kGradientTileColumns] first, then plain
-// sums, then gathered ones. The gradient is computed from the slots.
+// are stored in slots: sums of tiles [num_tiles][num_of_tile][kGradientTileColumns] first, then plain sums,
+// then gathered sums. The gradient is computed from the slots.
 //
 // A likelihood L of row_likelihood.hpp has a gradient where GradientOf<Sized<L, ...>> is defined:
 //
 //   static constexpr int num_columns, num_numbers, num_of_tile, num_tiles, num_plain, num_gathered_sums
 //   static constexpr GradientTile tile(int), PlainSum plain(int), GatheredSum gathered(int)
-//   static constexpr int num_gathered       all their sizes
+//   static constexpr int num_gathered       the sum of the sizes of all gathered sums
 //   static constexpr int num_sums, num_work
-//   static constexpr bool has_shift          columns are taken less what the engine says of each
+//   static constexpr bool has_shift          the engine's shift is subtracted from each column
 //   static constexpr bool has_products       tiles have products of two columns
-//   static constexpr bool has_squares        each second tile has the squares of the columns of the one ahead
-//   of it static constexpr bool rounds_numbers     numbers may be rounded to 11 bits where rows are float32
+//   static constexpr bool has_squares        the columns of each second tile are squares of the tile before
+//   static constexpr bool rounds_numbers     numbers may be rounded to 11 bits where rows are float32
 //   static void evaluate(coefficients, stride, row, rows, numbers, step, value[kChains][R])
 //       evaluate() of row_likelihood.hpp for kChains vectors whose coefficients are `stride` apart. Number m
 //       of the R rows of vector i is written from numbers[(i * num_numbers + m) * step] on; it is 0 from row
 //       rows.count on. All lanes of a warp call it.
 //   static void write(team, theta, num_rows, slots, shift, sums, work, gradient)
-//       The gradient [num_parameters] of the log likelihood from the slots; `shift`: the numbers that columns
-//       were taken less; `sums` and `work` are num_sums and num_work doubles that the team shares.
+//       The gradient [num_parameters] of the log likelihood from the slots; `shift` are the numbers that were
+//       subtracted from the columns; `sums` and `work` are num_sums and num_work doubles that the team
+//       shares.
 #ifndef EMOMC_DEVICE_GRADIENT_ROWS_HPP
 #define EMOMC_DEVICE_GRADIENT_ROWS_HPP
 
@@ -34,18 +35,20 @@ namespace emomc::device {
 
 inline constexpr int kNoColumn = -1, kNoSum = -1;
 
-/// Columns that the numbers from `number` on, num_of_tile of them, are multiplied with.
+/// Columns by which num_of_tile numbers, from `number` on, are multiplied.
 struct GradientTile {
   int number;
-  int first[kGradientTileColumns];   ///< columns; kNoColumn: 1
-  int second[kGradientTileColumns];  ///< factors of these; kNoColumn: 1
-  int sum[kGradientTileColumns];     ///< the sum that each is added to, where there is one number; or kNoSum
+  int first[kGradientTileColumns];   ///< indices of columns; kNoColumn: the factor is 1
+  int second[kGradientTileColumns];  ///< columns by which the first ones are multiplied; kNoColumn: the
+                                     ///< factor is 1
+  int sum[kGradientTileColumns];     ///< index of the sum to which each product is added, where there is one
+                                     ///< number; or kNoSum
 };
 struct PlainSum {
   int number, sum;
 };
-/// Number `number` is added to sum first + i, i being number `index`, from 0 to size - 1. The slots begin
-/// `slot` behind the first one of gathered sums.
+/// Number `number` is added to sum first + i, where i, from 0 to size - 1, is number `index`. The slots begin
+/// `slot` behind the first slot of gathered sums.
 struct GatheredSum {
   int number, index, first, size, slot;
 };

@@ -1,5 +1,5 @@
-// What a warp does of a gradient (gradient_kernel.cuh): it adds up the numbers that the rows of its steps
-// have written, times columns, alone, or by index.
+// The work of a warp for a gradient (gradient_kernel.cuh): the warp adds up the numbers of the rows of its
+// steps, multiplied by columns, plain, or by index.
 #ifndef EMOMC_DEVICE_GRADIENT_WARP_CUH
 #define EMOMC_DEVICE_GRADIENT_WARP_CUH
 
@@ -9,7 +9,8 @@
 
 namespace emomc::device {
 
-/// kTogether: chains whose rows a thread evaluates together.
+/// Constants of a kernel. kChains: chains of a block; kTogether: chains whose rows a thread evaluates
+/// together; kUniform: all chains read all tiles as one segment.
 template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform>
 struct GradientConfig {
   using Sizes = SizedL;
@@ -17,25 +18,25 @@ struct GradientConfig {
   using Gradient = GradientOf<SizedL>;
   using Real = Real_;
   static constexpr int chains = kChains;
-  static constexpr bool uniform = kUniform;  ///< all chains read all tiles, as one segment
+  static constexpr bool uniform = kUniform;
   static_assert(kUniform || kChains == 1);
   static constexpr int together = kTogether;
   static_assert(kChains % kTogether == 0);
   static constexpr int rows = gradient_rows_of_thread(sizeof(Real), Gradient::num_numbers);
   static constexpr int step_rows = 32 * rows, part_rows = kGradientWarps * step_rows;
-  static constexpr int parts = kTileRows / part_rows;  ///< of a tile
-  static constexpr int steps = kTileRows / step_rows;  ///< of a tile
+  static constexpr int parts = kTileRows / part_rows;  ///< parts of a tile
+  static constexpr int steps = kTileRows / step_rows;  ///< steps of a tile
   static constexpr int stride = gradient_stride(sizeof(Real), Gradient::num_numbers);
-  /// Numbers of a chain and tiles that a block multiplies; others are those of blocks further on in the third
-  /// dimension of the grid.
+  /// Numbers of a chain, and tiles, that a block multiplies; blocks with other indices in the third dimension
+  /// of the grid multiply the others.
   static constexpr int numbers_at_once = Gradient::num_of_tile < gradient_numbers_at_once(sizeof(Real))
                                              ? Gradient::num_of_tile
                                              : gradient_numbers_at_once(sizeof(Real));
   static constexpr int tiles_at_once =
       Gradient::num_tiles < kGradientTilesAtOnce ? Gradient::num_tiles : kGradientTilesAtOnce;
   static_assert(kChains * numbers_at_once <= gradient_numbers_at_once(sizeof(Real)));
-  /// Blocks that share a multiprocessor, by the registers that the numbers of a lane's rows and its sums
-  /// take.
+  /// Blocks that share a multiprocessor, from the registers that the numbers of a lane's rows and the lane's
+  /// sums take.
   static constexpr int registers =
       rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 + 10 * tiles_at_once;
   static constexpr int blocks = registers > 76 ? 1 : registers <= 36 && kTogether == 1 ? 3 : 2;
@@ -45,7 +46,7 @@ struct GradientConfig {
                                      num_columns* rows* static_cast<int>(sizeof(Real)) / 4 <= 48;
   static constexpr int number_turns = (Gradient::num_of_tile + numbers_at_once - 1) / numbers_at_once;
 
-  /// Lanes that share a plain sum; each takes other rows, kEach at a time.
+  /// Lanes that share a plain sum; each lane adds different rows, `each` at a time.
   static constexpr int each = 16 / static_cast<int>(sizeof(Real));
   static constexpr int lanes_each(int count) {
     const int lanes = count <= 1 ? 32 : count >= 32 ? 1 : power_below(32 / count);
@@ -57,7 +58,7 @@ struct GradientConfig {
   static constexpr int slots = num_gradient_slots<Gradient>();
   static constexpr int first_plain_slot = num_tile_slots<Gradient>();
   static constexpr int first_gathered_slot = first_plain_slot + Gradient::num_plain;
-  /// Slots of a chain that a block has.
+  /// Slots of a chain that a block adds up.
   static constexpr int own_slots = gradient_slots_at_once(gradient_sizes<Gradient>(), sizeof(Real));
   static constexpr int own_tile_slots = tiles_at_once * numbers_at_once * kGradientTileColumns;
   static_assert(own_slots == own_tile_slots + Gradient::num_plain);
@@ -74,10 +75,10 @@ class GradientWarp {
   static_assert(kEach == Config::each);
 
  public:
-  /// `turn`: of the grid's third dimension.
+  /// `turn`: index in the third dimension of the grid.
   __device__ GradientWarp(const Real* shift, Real* numbers, Real* gathered, int turn)
       : shift_(shift), numbers_(numbers), gathered_(gathered), turn_(turn) {
-    // With constant numbers of tiles, of which tables would otherwise be made in memory.
+    // Indices of tiles are constants here; otherwise the compiler would put tables into memory.
     constexpr int kTurns = (Gradient::num_tiles + kGradientTilesAtOnce - 1) / kGradientTilesAtOnce;
 #pragma unroll
     for (int tile_turn = 0; tile_turn < kTurns; ++tile_turn)
@@ -115,7 +116,7 @@ class GradientWarp {
     return numbers_ + (chain * Gradient::num_numbers + number) * Config::stride;
   }
 
-  /// Adds what the rows of a step have written; `rows`: the step's first row in column 0.
+  /// Adds the numbers of the rows of a step to the warp's sums; `rows`: the step's first row in column 0.
   __device__ void add(const Real* rows) {
     if constexpr (kTiles > 0) add_products(rows);
     if (turn_ != 0) return;
@@ -124,7 +125,7 @@ class GradientWarp {
     for (int g = 0; g < Gradient::num_gathered_sums; ++g) gather(Gradient::gathered(g));
   }
 
-  /// Writes its sums to slots[chain][Config::own_slots].
+  /// Writes the warp's sums to slots[chain][Config::own_slots].
   __device__ void hand_in(Real* slots) const {
 #pragma unroll
     for (int t = 0; t < kTiles; ++t)
@@ -151,7 +152,7 @@ class GradientWarp {
     }
   }
 
-  /// Where slot `own` of a chain is among all slots; negative: nowhere.
+  /// The index among all slots of a chain of slot `own` of the block; negative: the slot is padding.
   static __device__ int slot_of(int own, int turn) {
     if (own >= Config::own_tile_slots)
       return turn == 0 ? Config::first_plain_slot + own - Config::own_tile_slots : -1;
@@ -171,14 +172,14 @@ class GradientWarp {
 
   __device__ int first_number() const { return turn_ % Config::number_turns * Config::numbers_at_once; }
 
-  /// Rows of a tile's column, or 1.
+  /// Loads rows of the first column of `columns`, or ones where there is none.
   __device__ void load(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
     const bool is_one = columns.first == kNoColumn;
     load_column(rows, is_one ? 0 : columns.first, x);
 #pragma unroll
     for (int r = 0; r < kEach; ++r) x[r] = is_one ? Real(1) : x[r];
   }
-  /// The same times rows of its second column.
+  /// Multiplies x by rows of the second column of `columns`, if there is one.
   __device__ void multiply_second(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
     if (columns.second == kNoColumn) return;
     Real y[kEach];
@@ -194,7 +195,7 @@ class GradientWarp {
       for (int r = 0; r < kEach; ++r) x[r] -= shift;
     }
   }
-  /// Rows of the lane's numbers.
+  /// Loads rows of the lane's numbers, from number `first` on.
   __device__ void load_numbers(int first, int row, Real (&a)[Tensor::kNumbers][kEach]) const {
 #pragma unroll
     for (int i = 0; i < Tensor::kNumbers; ++i) {
@@ -207,7 +208,7 @@ class GradientWarp {
     }
   }
 
-  /// Whether all tiles are of the same numbers.
+  /// Whether all tiles multiply the same numbers.
   static constexpr bool share_numbers() {
     for (int t = 1; t < Gradient::num_tiles; ++t)
       if (Gradient::tile(t).number != Gradient::tile(0).number) return false;
@@ -274,7 +275,8 @@ class GradientWarp {
     }
   }
 
-  /// Rows with the same index are added up by the first of their lanes, in the order of lanes.
+  /// Adds numbers to the gathered sums. The first of the lanes with the same index adds up the rows of all of
+  /// them, in the order of lanes.
   __device__ void gather(const GatheredSum& g) {
     constexpr unsigned kAll = 0xffffffffu;
 #pragma unroll 1
@@ -303,8 +305,9 @@ class GradientWarp {
   const Real* shift_;
   Real *numbers_, *gathered_;
   int turn_;
-  Columns columns_[kTiles > 0 ? kTiles : 1];      ///< the lane's of each tile
-  int numbers_of_tile_[kTiles > 0 ? kTiles : 1];  ///< their first number, where they do not share it
+  Columns columns_[kTiles > 0 ? kTiles : 1];      ///< the lane's column and second column of each tile
+  int numbers_of_tile_[kTiles > 0 ? kTiles : 1];  ///< first number of each tile, where tiles do not share
+                                                  ///< their numbers
   int plain_numbers_[kPlain > 0 ? kPlain : 1];
   Real products_[kTiles > 0 ? kTiles : 1][Tensor::kSums];
   Real plain_[kChains][kPlain > 0 ? kPlain : 1];

@@ -1,7 +1,8 @@
-// Sums of components that are kept between evaluations in which one component changes at a time: those of
-// pairs and of blocks of four (mixture_sum.hpp). They are the current point's, but for one pair and one
-// block, or all, that are stale: a candidate's own sums are not kept, and once it is accepted the next
-// evaluation that needs them makes them anew, of its own coefficients, which are the same there.
+// Sums over pairs and over blocks of four components (mixture_sum.hpp) that are kept between evaluations in
+// which one component changes at a time. The kept sums belong to the current point, except for stale ones:
+// one pair and one block, or all. The sums that change at a candidate are not stored. After the candidate has
+// been accepted, the next evaluation that needs these sums computes them again from its own coefficients,
+// which are the same for these components.
 #ifndef EMOMC_DEVICE_KEPT_SUMS_CUH
 #define EMOMC_DEVICE_KEPT_SUMS_CUH
 
@@ -10,7 +11,7 @@
 
 namespace emomc::device {
 
-/// What is not to be read, by number.
+/// Numbers of the pair and the block whose kept sums are stale.
 struct StaleSums {
   static constexpr int kNone = -1, kAll = -2;
   int pair, block;
@@ -20,7 +21,7 @@ struct StaleSums {
   __device__ bool has_only(int that_pair, int that_block) const {
     return (pair == kNone || pair == that_pair) && (block == kNone || block == that_block);
   }
-  /// After an evaluation of component `changed`, or where that is negative of all.
+  /// The state after an evaluation of component `changed`, or of all components if `changed` is negative.
   __device__ StaleSums after(int changed, bool accepted) const {
     if (changed < 0) return accepted ? StaleSums{kAll, kAll} : *this;
     const int own = changed / kPair, of = changed / kComponentBlock;
@@ -28,37 +29,38 @@ struct StaleSums {
   }
 };
 
-/// Which sums are kept for each block of components: fewer bytes to read, or fewer to hold.
+/// Which sums are kept for each block of components: sums of blocks too, so that fewer bytes are read, or of
+/// pairs alone, so that fewer bytes are stored.
 enum class KeptKinds { pairs_and_blocks, pairs };
 template <KeptKinds kKinds>
 inline constexpr int kKeptOfBlock = kKinds == KeptKinds::pairs ? kBlockPairs : kBlockPairs + 1;
 
-/// Whether two blocks' sums find room in registers beside the computation of a pair's.
+/// Whether registers have room for the sums of two blocks while the sum of a pair is computed.
 template <class Shape>
 inline constexpr bool kHasRoomForKept = kIsAxisAligned<Shape>;
 
-/// Where the sums that complete a pair's are read, if there are one or two blocks and none of them is stale:
-/// for the first of the rows, like KeptSums::first.
+/// Addresses of the sums that are added to those of a pair, if there are one or two blocks and none of these
+/// sums is stale. The addresses are for the first row, like KeptSums::first.
 template <class Real>
 struct FreshSums {
-  const Real *of_block, *elsewhere;  ///< the own block's other pair; the other block, or its first pair
-  int pair;                          ///< the own one
+  const Real *of_block, *elsewhere;  ///< the same block's other pair; the other block, or its first pair
+  int pair;                          ///< number of the pair that is computed
 };
 
-/// Those of a chain and of neighbouring rows.
+/// The kept sums of a chain for neighbouring rows.
 template <class Shape, class Real, KeptKinds kKinds, class Index = i64>
 struct KeptSums {
   static constexpr bool kHasBlocks = kKinds != KeptKinds::pairs;
-  /// Whether there are registers for all that is read elsewhere while a pair is computed.
+  /// Whether there are registers for all kept sums that are read while a pair is computed.
   static constexpr bool kReadsEarly = kHasRoomForKept<Shape> && (kHasBlocks || sizeof(Real) == sizeof(float));
 
   Shape shape;
-  Real* first;      ///< the first row's in slot 0; a slot is for a pair or a block, one after the other
-  Index slot_size;  ///< rows
+  Real* first;      ///< the first row's sum in slot 0; there is a slot for each pair and block
+  Index slot_size;  ///< rows of a slot
   StaleSums stale;
 
-  /// Whether fresh() has all that a candidate needs whose component `changed` differs from the current point,
-  /// all of them where it is negative.
+  /// Whether fresh() gives all sums for a candidate whose component `changed` differs from the current point.
+  /// A negative `changed` means that all components differ.
   __device__ bool is_fresh(int changed) const {
     return kReadsEarly && shape.num_blocks() <= 2 && has_nothing_stale(changed);
   }
@@ -67,7 +69,8 @@ struct KeptSums {
     return {of_pair(own ^ 1), kHasBlocks ? of_block(block) : of_pair(block * kBlockPairs), own};
   }
 
-  /// Sums of R rows at such a candidate, those from `offset` on of `fresh`. `row`: as for add_components.
+  /// Writes the sums of R rows at such a candidate, with the kept sums of `fresh` from row `offset` on. `row`
+  /// is as for add_components.
   template <int R, class Row>
   __device__ static void add_fresh(const Shape& shape, const Real* coefficients, const FreshSums<Real>& fresh,
                                    Index offset, Index slot_size, const Row& row, Real (&sum)[R]) {
@@ -78,7 +81,8 @@ struct KeptSums {
     elsewhere.add_to(shape, own_sum, sum);
   }
 
-  /// Sums of R rows at any candidate. Makes anew what is stale elsewhere.
+  /// Writes the sums of R rows at any candidate. Computes and stores stale sums of other pairs and blocks
+  /// again.
   template <int R, class Row>
   __device__ void add(const Real* coefficients, int changed, const Row& row, Real (&sum)[R]) const {
     if (is_fresh(changed))
@@ -87,14 +91,15 @@ struct KeptSums {
       add_stale(coefficients, changed, row, sum);
   }
 
-  /// The same, whatever is fresh.
+  /// Does the same as add(), whichever sums are fresh.
   template <int R, class Row>
   __device__ void add_stale(const Real* coefficients, int changed, const Row& row, Real (&sum)[R]) const {
     const bool all = changed < 0;
     const int own = all ? shape.num_pairs() - 1 : changed / kPair, own_block = changed / kComponentBlock;
     Real own_sum[R], rest[R];
-    // One loop for the own pair, stale ones before it, and all; decided at its end, as otherwise the compiler
-    // makes a second copy of its beginning.
+    // One loop for the candidate's own pair, for stale pairs before it, and for all pairs. The end of the
+    // loop decides about another round, since otherwise the compiler makes a second copy of the loop's
+    // beginning.
     int pair = all ? 0 : has_nothing_stale(changed) ? own : stale_pair_from(0, own);
     bool is_last;
 #pragma unroll 1
@@ -131,7 +136,8 @@ struct KeptSums {
   }
 
  private:
-  /// What a fresh candidate's rows need beside their own pair: loaded before that is computed.
+  /// The kept sums that are added to those of the candidate's own pair; they are loaded before that pair is
+  /// computed.
   template <int R>
   struct Elsewhere {
     Real other[R], rest[R], last[R];
@@ -142,7 +148,7 @@ struct KeptSums {
       load_rows(fresh.elsewhere + offset, rest);
       if (!kHasBlocks) load_rows(fresh.elsewhere + offset + slot_size, last);
     }
-    /// Two numbers have the same sum in either order.
+    /// The order of the two numbers of a sum does not change the bits.
     __device__ void add_to(const Shape& shape, const Real (&own_sum)[R], Real (&sum)[R]) const {
 #pragma unroll
       for (int r = 0; r < R; ++r) {
@@ -158,7 +164,7 @@ struct KeptSums {
     return kHasBlocks ? stale.has_only(own, changed / kComponentBlock)
                       : stale.pair == StaleSums::kNone || stale.pair == own;
   }
-  /// The first stale pair from `from` on that is not `own`; `own` after them.
+  /// The first stale pair from `from` on that is not `own`, or `own` if there is none.
   __device__ int stale_pair_from(int from, int own) const {
     if (stale.pair != StaleSums::kAll) return stale.pair < from ? own : stale.pair;
     if (from == own) ++from;
@@ -194,19 +200,19 @@ struct KeptSums {
   }
 };
 
-/// Where the kept sums of a chain are, and what is to be done with them; worked out once for all its rows.
+/// The addresses and the state of a chain's kept sums, computed once for all rows of the chain.
 template <class Shape, class Real>
 struct KeptOfChain {
   using Sums = KeptSums<Shape, Real, KeptKinds::pairs_and_blocks>;
 
-  FreshSums<Real> fresh;  ///< of the data's first row, where is_fresh
-  Real* first;            ///< likewise
+  FreshSums<Real> fresh;  ///< addresses for the data's first row, if is_fresh
+  Real* first;            ///< the data's first row in slot 0
   bool is_fresh;
   int changed;
   StaleSums stale;
 
-  /// `kept`: of all chains, with `slot_size` rows in a slot; `component`: which one differs, or a negative
-  /// number where all do.
+  /// `kept`: sums of all chains, with `slot_size` rows in a slot; `component`: the component that differs, or
+  /// a negative number if all differ.
   static __device__ KeptOfChain of(const Shape& shape, void* kept, i64 slot_size, int chain, int component,
                                    const StaleSums& stale) {
     const i64 num_slots = kKeptOfBlock<KeptKinds::pairs_and_blocks> * shape.num_blocks();
@@ -216,11 +222,12 @@ struct KeptOfChain {
             sums.stale};
   }
 
-  /// Sums over components of the rows from `offset` on.
+  /// Writes the sums over components for R rows from `offset` on.
   template <int R, class Row>
   __device__ void add(const Shape& shape, i64 slot_size, const Real* coefficients, i64 offset, const Row& row,
                       Real (&sum)[R]) const {
-    // What is read from shared memory could point anywhere, and would be followed more slowly.
+    // Without this the compiler must assume that pointers from shared memory may point to any kind of memory,
+    // and accesses are slower.
     const auto in_device_memory = [](auto* pointer) {
       __builtin_assume(__isGlobal(pointer));
       return pointer;

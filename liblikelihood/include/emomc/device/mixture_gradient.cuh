@@ -1,7 +1,7 @@
-// The gradient of a mixture as kernels compute it (gradient_rows.hpp). The numbers of a row are the
-// responsibilities r of the components; their sums, and those of r x and r x^2 or r x x', x being taken less
-// the means of the columns, give the gradient. Of a Student t, with u = sum_j z_j^2, the sums are those of
-// r / (1 + u) in place of r, and those of r u / (1 + u) and r (log(1 + u) - u / (1 + u)) follow.
+// The gradient of a mixture in the form that kernels require (gradient_rows.hpp). The numbers of a row are
+// the responsibilities r of the components. The sums of r, of r x, and of r x^2 or r x x' give the gradient;
+// the engine's shift is subtracted from x. For a Student t distribution, with u = sum_j z_j^2, the sums have
+// r / (1 + u) in place of r, and the sums of r u / (1 + u) and of r (log(1 + u) - u / (1 + u)) are added.
 #ifndef EMOMC_DEVICE_MIXTURE_GRADIENT_CUH
 #define EMOMC_DEVICE_MIXTURE_GRADIENT_CUH
 
@@ -17,14 +17,15 @@ __device__ inline float reciprocal(float x) {
   return y;
 }
 __device__ inline double reciprocal(double x) {
-  double y;  // of 2^-23, twice as many digits in each step
+  double y;  // relative error 2^-23; each step doubles the number of digits
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
 #pragma unroll
   for (int i = 0; i < 2; ++i) y = EMOMC_FMA(EMOMC_FMA(-x, y, 1.0), y, y);
   return y;
 }
 
-/// t = the terms of B blocks of components, as accumulate() gives them; of a Student t, u too.
+/// Writes the terms of B blocks of components, as accumulate() computes them, to t; for a Student t also
+/// writes u.
 template <int B, int R, class Shape, class Real, class Row>
 __device__ __forceinline__ void terms_of_blocks(const Shape& shape, const Real* coefficients, int first,
                                                 const Row& row, Real (&t)[B][kComponentBlock][R],
@@ -55,7 +56,7 @@ __device__ __forceinline__ void terms_of_blocks(const StudentTShape& shape, cons
       }
 }
 
-/// log(1 + u) - v with v = u / (1 + u): by its series sum_n v^n / n, n >= 2, where v is small.
+/// log(1 + u) - v with v = u / (1 + u): where v is small, by the series sum_n v^n / n, n >= 2.
 template <class Real>
 __device__ __forceinline__ Real log_less_share(Real u, Real v) {
   if (v > Real(0.0625)) return real_log1p(u) - v;
@@ -66,8 +67,8 @@ __device__ __forceinline__ Real log_less_share(Real u, Real v) {
   return series * (v * v);
 }
 
-/// Writes what responsibilities r of a component add to the sums of R rows, at numbers[0], and at
-/// numbers[of_all] and numbers[2 of_all] of a Student t.
+/// Writes the numbers of R rows for a component with responsibilities r, from numbers[0] on, and for a
+/// Student t also from numbers[of_all] and numbers[2 of_all] on.
 template <bool kTails, int R, class Real>
 __device__ __forceinline__ void store_responsibilities(const Real (&r)[R], const Real (&u)[R], Real* numbers,
                                                        int of_all) {
@@ -87,11 +88,12 @@ __device__ __forceinline__ void store_responsibilities(const Real (&r)[R], const
   }
 }
 
-/// The numbers of a row whose sum over components is out of range; a call, since it is rare.
+/// Writes the numbers of a row whose sum over components is out of range. The function is not inlined, since
+/// it is rarely called.
 template <class Shape, class Real>
 __device__ __noinline__ void store_any_row(Shape shape, const Real* coefficients, const Real* row, int stride,
                                            Real* numbers, int step) {
-  asm volatile("" : "+r"(shape.dim));  // not unrolled
+  asm volatile("" : "+r"(shape.dim));  // prevents unrolling of loops over columns
   const auto load = [=](int j, Real(&x)[1]) { x[0] = row[j * stride]; };
   LogSum<Real> total[1];
   add_any(shape, coefficients, load, total);
@@ -156,7 +158,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
     static_assert(kChains == 1);
     constexpr int kBlocks = (K + kComponentBlock - 1) / kComponentBlock;
     constexpr int kGroup =
-        kBlocks % 2 == 0 && kIsAxisAligned<Shape> ? 2 : 1;  // blocks whose terms are together
+        kBlocks % 2 == 0 && kIsAxisAligned<Shape> ? 2 : 1;  // blocks whose terms are computed together
     constexpr int kUnrolled = kBlocks <= 4 ? kBlocks : 1;
     const Shape shape = MixtureRows<Model>::sized(K, d).shape();
     Real e[kBlocks * kComponentBlock][R], u[has_tails ? kBlocks * kComponentBlock : 1][R];
@@ -258,17 +260,18 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   static __device__ double plain_sum(const double* slots, int p) {
     return slots[num_tiles * K * kGradientTileColumns + p];
   }
-  /// The sum of r.
+  /// The sum of r over rows.
   static __device__ double weight_sum(const double* slots, int k) {
     return has_tails ? moment(slots, k, place_of_one()) + plain_sum(slots, k)
                      : moment(slots, k, place_of_one());
   }
-  /// The sum of r (x_j - mean_j), of which `shifted` is the mean less the shift.
+  /// The sum of r (x_j - mean_j) over rows; `shifted` is the mean minus the shift.
   static __device__ double residual(const double* slots, int k, int j, double shifted) {
     return EMOMC_FMA(-shifted, moment(slots, k, place_of_one()), first_moment(slots, k, j));
   }
 
-  /// Models may share means among components, and scales among columns.
+  /// Writes the gradient with respect to means and scales. Models may share means among components, and
+  /// scales among columns.
   template <class Team, class Real>
   static __device__ void add_axis_aligned(const Team& team, const Model& model, const double* theta,
                                           const double* slots, const Real* shift, double* gradient) {
@@ -306,8 +309,9 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
     }
   }
 
-  /// With Sigma = L L' and M the sum of r (x - mean) (x - mean)': Sigma^-1 times the sum of r (x - mean), and
-  /// the lower triangle of L'^-1 L^-1 M L'^-1 less the weights over the diagonal of L.
+  /// With Sigma = L L' and M the sum of r (x - mean) (x - mean)': writes Sigma^-1 times the sum of r (x -
+  /// mean) for the means, and the lower triangle of L'^-1 L^-1 M L'^-1, minus the sum of r divided by L_ii on
+  /// the diagonal, for the factors.
   template <class Team, class Real>
   static __device__ void add_matrices(const Team& team, const Model& model, const double* theta,
                                       const double* slots, const Real* shift, double* work,
@@ -328,7 +332,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
     }
     team.sync();
     const auto factor = [&](int f, int i, int j) { return model.factor(theta, f, i, j); };
-    // L^-1 from the left of each column, then L'^-1 from the right of each row.
+    // L^-1 multiplies each column from the left, then L'^-1 each row from the right.
     for (int at = team.rank(); at < kFactors * d; at += team.size())
       solve_forward(work + at / d * kSquare + at % d, d, at / d, factor);
     team.sync();
@@ -352,7 +356,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       for (int j = 0; j < d; ++j) gradient[model.mean_index(k, j)] = residuals[k * d + j];
     }
   }
-  /// x = L^-1 x, elements `stride` apart.
+  /// Replaces x by L^-1 x; elements are `stride` apart.
   template <class Factor>
   static __device__ void solve_forward(double* x, int stride, int f, const Factor& factor) {
     for (int i = 0; i < d; ++i) {
@@ -361,7 +365,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       x[i * stride] = sum / factor(f, i, i);
     }
   }
-  /// x = L'^-1 x in the elements from `begin` on.
+  /// Replaces the elements of x from `begin` on by those of L'^-1 x; elements are `stride` apart.
   template <class Factor>
   static __device__ void solve_backward(double* x, int stride, int f, int begin, const Factor& factor) {
     for (int i = d - 1; i >= begin; --i) {

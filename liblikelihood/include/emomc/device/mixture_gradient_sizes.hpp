@@ -1,4 +1,4 @@
-// Sizes of what kernels add up for the gradient of a mixture (mixture_gradient.cuh).
+// Sizes of the sums that kernels add up for the gradient of a mixture (mixture_gradient.cuh).
 #ifndef EMOMC_DEVICE_MIXTURE_GRADIENT_SIZES_HPP
 #define EMOMC_DEVICE_MIXTURE_GRADIENT_SIZES_HPP
 
@@ -7,7 +7,7 @@
 
 namespace emomc::device {
 
-/// Whether the components of a shape are Student t.
+/// Whether the components of a shape are Student t distributions.
 template <class Shape>
 inline constexpr bool kHasTails = false;
 template <>
@@ -18,7 +18,8 @@ inline constexpr bool kHasMatrices = requires {
   Shape::is_shared;
 };
 
-/// Tiles of columns that responsibilities are multiplied with: 1, x, and x^2 or the lower triangle of x x'.
+/// Number of tiles of columns by which responsibilities are multiplied: 1, x, and x^2 or the lower triangle
+/// of x x'.
 template <class Shape>
 EMOMC_INLINE constexpr int num_moment_tiles(int d) {
   const auto tiles = [](int columns) { return (columns + kGradientTileColumns - 1) / kGradientTileColumns; };

@@ -1,4 +1,5 @@
-// Logarithms of the sums over components that mixture_sum.hpp makes, and their sums over a thread's rows.
+// Computes logarithms of the sums over components (mixture_sum.hpp), and sums of these logarithms over a
+// thread's rows.
 #ifndef EMOMC_DEVICE_MIXTURE_LOGS_CUH
 #define EMOMC_DEVICE_MIXTURE_LOGS_CUH
 
@@ -7,19 +8,20 @@
 
 namespace emomc::device {
 
-/// log2 of sums; whether all are within kPlainRange, otherwise out of it without meaning.
+/// Writes log2 of sums and returns whether all sums are within kPlainRange. A value of `out` whose sum is
+/// outside the range has no meaning.
 template <int R>
 __device__ inline bool plain_log2(const float (&sum)[R], double (&out)[R]) {
   float most = 0;
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    const float y = real_log2(sum[r]);  // of zero or a subnormal number: minus infinity
+    const float y = real_log2(sum[r]);  // minus infinity for zero or a subnormal number
     out[r] = static_cast<double>(y);
     most = fmaxf(most, fabsf(y));
   }
   return most < kPlainRange<float>;
 }
-/// Whether it is within kPlainRange, by its sign and exponent.
+/// Whether x is within kPlainRange, from its sign and exponent.
 __device__ inline bool is_plain(double x) {
   constexpr int kRange = static_cast<int>(kPlainRange<double>);
   constexpr int kLeast = (1023 - kRange) << 20;
@@ -36,20 +38,20 @@ __device__ inline bool plain_log2(const double (&sum)[R], double (&out)[R]) {
   return all;
 }
 
-/// log2 of a row's sum over components, of any size; its columns are `stride` apart. A call, since it is rare
-/// and its registers are not to crowd out others.
+/// log2 of a row's sum over components, which may have any size; the row's columns are `stride` apart. The
+/// function is not inlined, since it is rarely called and its registers would crowd out others.
 template <class Shape, class Real>
 __device__ __noinline__ double any_log2(Shape shape, const Real* coefficients, const Real* row, int stride) {
-  asm volatile("" : "+r"(shape.dim));  // not unrolled
+  asm volatile("" : "+r"(shape.dim));  // prevents unrolling of loops over columns
   LogSum<Real> total[1];
   add_any(
       shape, coefficients, [=](int j, Real(&x)[1]) { x[0] = row[j * stride]; }, total);
   return static_cast<double>(total[0].largest) + static_cast<double>(total[0].rest());
 }
 
-/// log2 of the sums of R rows, of which add_components or add_kept_pairs made `sum`, as float64. Where one is
-/// not plain it is made anew of values in memory: `rows`, the first row's in column 0, columns `stride`
-/// apart.
+/// Writes log2 of the sums of R rows in float64; `sum` is from add_components or add_kept_pairs. Where a sum
+/// is outside kPlainRange, the logarithm is computed from the row's values in memory: `rows` is the first row
+/// in column 0, columns are `stride` apart.
 template <int R, class Shape, class Real>
 __device__ inline void log2_of_rows(const Shape& shape, const Real* coefficients, const Real* rows,
                                     int stride, const Real (&sum)[R], double (&out)[R]) {
@@ -69,8 +71,8 @@ __device__ inline void log2_of_rows(const Shape& shape, const Real* coefficients
   }
 }
 
-/// Sum over a thread's R rows of the log2 of their `sum`. By all lanes of a warp, whose rows follow each
-/// other, and to which `all_count` is common: that the rows of all of them count.
+/// Sum over a thread's R rows of log2 of `sum`. All lanes of a warp call this function; their rows follow
+/// each other. `all_count`, which is the same for all lanes, is whether the rows of all lanes count.
 template <int R, class Shape>
 __device__ inline double log2_sum(const Shape& shape, const float* coefficients,
                                   const RowsInMemory<float>& rows, bool all_count, const float (&sum)[R]) {
@@ -84,17 +86,17 @@ __device__ inline double log2_sum(const Shape& shape, const float* coefficients,
   return sum_in_registers(values);
 }
 
-/// Neighbouring rows whose densities are multiplied, since a logarithm in float64 is long, where all of them
-/// are plain (docs/decisions/row-products.md). A thread has one, two or all of them.
+/// Number of neighbouring rows whose densities are multiplied if all are within kPlainRange, since a
+/// logarithm in float64 is slow (docs/decisions/row-products.md). A thread has one, two or all of these rows.
 inline constexpr int kRowsOfProduct = 4;
 
-/// log2(product) + exponent, of a product in [1, 16).
+/// log2(product) + exponent, for a product in [1, 16).
 __device__ inline double log2_of_product(double product, int exponent) {
   const int high = __double2hiint(product);
   const int k = (high - 0x3fe6a09e) >> 20;
   const double m = __hiloint2double(high - (k << 20), __double2loint(product));
   const double f = m - 1, divisor = m + 1;
-  double reciprocal;  // of 2^-23, three times as many digits in its product with f
+  double reciprocal;  // relative error 2^-23; the steps below refine its product with f
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(reciprocal) : "d"(divisor));
   double s = f * reciprocal;
 #pragma unroll
@@ -102,7 +104,8 @@ __device__ inline double log2_of_product(double product, int exponent) {
   return EMOMC_FMA(s, log2_kernel(s * s, 0.0), small_integer(k + exponent));
 }
 
-/// Tree over any_log2 of R rows, of which the first `count` are not zero. A call, as that is.
+/// Tree sum of any_log2 over R rows, of which the first `count` count and the others add zero. The function
+/// is not inlined, for the reasons given at any_log2.
 template <int R, class Shape>
 __device__ __noinline__ double any_log2_sum(Shape shape, const double* coefficients, const double* row,
                                             int stride, int count) {
@@ -122,7 +125,7 @@ __device__ inline double log2_sum(const Shape& shape, const double* coefficients
                                   const RowsInMemory<double>& rows, bool all_count,
                                   const double (&sum)[R]) requires(R <= kRowsOfProduct) {
   static_assert(R == 1 || R == 2 || R == kRowsOfProduct);
-  constexpr unsigned kLanes = kRowsOfProduct / R, kAll = 0xffffffffu;  // lanes of a product
+  constexpr unsigned kLanes = kRowsOfProduct / R, kAll = 0xffffffffu;  // lanes that share a product
   double factor[R];
   int exponents = -1023 * R;
   bool is_product = true;
@@ -165,7 +168,7 @@ __device__ inline double log2_sum(const Shape& shape, const double* coefficients
   return threadIdx.x % kLanes == 0 ? log : 0.0;
 }
 
-/// The same where a thread has the rows of several products.
+/// log2_sum() in float64 where a thread has the rows of several products.
 template <int R, class Shape>
 __device__ inline double log2_sum(const Shape& shape, const double* coefficients,
                                   const RowsInMemory<double>& rows, bool all_count,

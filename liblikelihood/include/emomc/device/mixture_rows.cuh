@@ -1,5 +1,5 @@
-// A mixture as kernels take it (row_likelihood.hpp). `Model` says what its parameters are, Model::shape() how
-// the distances to its components are computed.
+// A mixture in the form that kernels require (row_likelihood.hpp). `Model` defines the parameters,
+// Model::shape() how the distances to the components are computed.
 #ifndef EMOMC_DEVICE_MIXTURE_ROWS_CUH
 #define EMOMC_DEVICE_MIXTURE_ROWS_CUH
 
@@ -56,14 +56,15 @@ struct MixtureRows {
     return prepare_neighbour(team, model, theta, change, from, to, scratch);
   }
 
-  // ---- rows; the number of a row is the sum over components of its density without `common`
+  // ---- rows; the number of a row is the sum over components of the row's density without `common`
 
-  /// Whether two blocks' sums find room in registers beside the computation of a pair's.
+  /// Whether registers have room for the sums of two blocks while the sum of a pair is computed.
   static constexpr bool kLeavesRegisters = kHasRoomForKept<Shape>;
   static constexpr bool kCopiesParameters = false;
 
-  /// `kFewWarps`: with 12 warps a multiprocessor exponentials are waited for, unless they are taken beside
-  /// other terms; tied covariance would rotate the rows for each block again.
+  /// `kFewWarps`: with 12 warps per multiprocessor, threads wait for exponentials unless these are computed
+  /// beside other terms. Shapes that are not axis-aligned keep the larger groups, since a tied covariance
+  /// would rotate the rows again for each block.
   template <bool kFewWarps = false, int R, class Real, class Scalar, class Row>
   __device__ __forceinline__ void evaluate(const Scalar* coefficients, const Row& row,
                                            Real (&value)[R]) const {
@@ -80,19 +81,20 @@ struct MixtureRows {
                                                 const Real (&value)[R], double (&out)[R]) const {
     log2_of_rows(shape(), coefficients, rows, stride, value, out);
   }
-  /// Densities are to base 2.
+  /// The natural logarithm of the likelihood; `common` and `sum` are logarithms to base 2.
   EMOMC_INLINE double log_likelihood(double num_rows, double common, double sum) const {
     return kLn2 * EMOMC_FMA(num_rows, common, sum);
   }
 
   EMOMC_INLINE double log_density(double of_row, double common) const { return (of_row + common) * kLn2; }
 
-  /// Number of neighbouring rows of a thread, by the 32-bit registers that their columns take: with these,
-  /// accumulators and coefficients four blocks of 128 threads share a multiprocessor without spills. A shape
-  /// that is not axis-aligned has fewer registers left: its loops over columns are unrolled whole up to 16
-  /// columns, and with more than 8 components, or for logarithms in float64, half as many are left. So few
-  /// components of so few columns as two Gaussians on a line have more rows, since what is done once for a
-  /// thread's rows takes as long as they do.
+  /// Number of neighbouring rows of a thread, from the number of 32-bit registers that the rows' columns
+  /// take: beside these registers, accumulators and coefficients, four blocks of 128 threads share a
+  /// multiprocessor without spills. A shape that is not axis-aligned leaves fewer registers, since its loops
+  /// over up to 16 columns are unrolled completely; with more than 8 components, or for logarithms in
+  /// float64, half as many registers are left. Mixtures with very few components and columns, such as two
+  /// Gaussians on a line, have more rows per thread, since the work that is done once for a thread takes as
+  /// long as that for the rows.
   EMOMC_INLINE int rows_per_thread(int real_bytes) const {
     constexpr bool kPairs = !kIsAxisAligned<Shape>;
     constexpr int kRowRegisters = 56, kRowRegistersOfPairs = 28, kFewComponents = 8;
@@ -105,7 +107,7 @@ struct MixtureRows {
     return 4 * registers <= most ? 4 : 2 * registers <= most ? 2 : registers <= most ? 1 : 0;
   }
 
-  // ---- sums of components that are kept (kept_sums.cuh)
+  // ---- kept sums of components (kept_sums.cuh)
 
   static constexpr bool kKeeps = true;
   using KeptState = StaleSums;
@@ -119,14 +121,15 @@ struct MixtureRows {
     return Kept<Real>::of(shape(), kept, slot_size, chain, component,
                           static_cast<const StaleSums*>(states)[chain]);
   }
-  /// evaluate() where one component differs from the committed point, for the rows from `offset` on.
+  /// Does the same as evaluate() where one component differs from the current point, for the rows from
+  /// `offset` on, with kept sums.
   template <int R, class Real, class Row>
   __device__ __forceinline__ void evaluate_kept(const Kept<Real>& kept, i64 slot_size,
                                                 const Real* coefficients, i64 offset, const Row& row,
                                                 Real (&value)[R]) const {
     kept.add(shape(), slot_size, coefficients, offset, row, value);
   }
-  /// Does the same as evaluate_kept() whatever is stale, in the least code.
+  /// Does the same as evaluate_kept(), whichever sums are stale, with the least code.
   template <int R, class Real, class Row>
   __device__ __forceinline__ void evaluate_stale(Real* first, i64 slot_size, const StaleSums& state,
                                                  int component, const Real* coefficients, const Row& row,
@@ -134,7 +137,7 @@ struct MixtureRows {
     const KeptSums<Shape, Real, KeptKinds::pairs_and_blocks> sums{shape(), first, slot_size, state};
     sums.add_stale(coefficients, component, row, value);
   }
-  /// Does the same from sums of pairs alone, since shared memory is short.
+  /// Does the same as evaluate_kept() from sums of pairs alone, since shared memory is scarce.
   template <int R, class Real, class Row>
   __device__ __forceinline__ void evaluate_near(Real* first, int slot_size, const StaleSums& state,
                                                 int component, const Real* coefficients, const Row& row,

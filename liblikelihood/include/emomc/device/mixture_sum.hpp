@@ -1,14 +1,17 @@
-// Log densities of rows under a mixture, in base 2, for one number or a SIMD pack, on host and device:
+// Computes log densities of rows under a mixture, in base 2, for one number or a SIMD pack, on host and
+// device:
 //   log2 density of a row = common + log2 sum_k 2^(t_k),  t_k = shift_k + distance_k,
-// distance_k being minus the squared distance to component k. How distances follow from coefficients is the
-// shape's (axis_aligned_mixture.hpp, triangular_mixture.hpp): a type with
+// distance_k being minus the squared distance to component k. A shape defines how distances follow from
+// coefficients (axis_aligned_mixture.hpp, triangular_mixture.hpp). A shape is a type with
 //   num_components, dim, num_blocks(), num_pairs(), shift_index(k), num_coefficients(), num_terms(),
-//   num_scratch() accumulate<B, C, R>(shape, coefficients, first, row, t)
+//   num_scratch()
+// and with a function accumulate<B, C, R>(shape, coefficients, first, row, t).
 //
-// Powers of two are added as they are: components in pairs, pairs in blocks of four components, then blocks.
-// The shifts are such that a typical row has a sum of about 1 (reference_height); where it is not between
-// 2^-kPlainRange and 2^kPlainRange, the row's logarithm comes from a second pass, by the largest term. So a
-// pair's sum depends on the two components and the row alone, and may be kept while others change.
+// Powers of two are added without scaling: components in pairs, pairs in blocks of four components, then
+// blocks. The shifts are chosen so that a typical row has a sum of about 1 (reference_height). Where the sum
+// is not between 2^-kPlainRange and 2^kPlainRange, a second pass computes the row's logarithm relative to the
+// largest term. A pair's sum therefore depends on its two components and the row alone, and may be kept while
+// other components change.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
 #if defined(EMOMC_DEVICE_MIXTURE_SUM_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
@@ -26,27 +29,28 @@ namespace EMOMC_DEVICE_NAMESPACE {
 
 /// Components whose coefficients lie side by side and are evaluated together.
 inline constexpr int kComponentBlock = 4;
-/// Bytes; of the coefficient array of each parameter vector.
+/// Alignment in bytes of the coefficient array of each parameter vector.
 inline constexpr int kCoefficientAlignment = 16;
 
-/// Blocks of components, the last one padded.
+/// Number of blocks of components; the last block is padded.
 EMOMC_INLINE int num_component_blocks(int num_components) {
   return (num_components + kComponentBlock - 1) / kComponentBlock;
 }
 
-/// Components whose terms are added before all others; a block's two pairs are added next, then blocks.
+/// Terms are added within pairs of components first, then over a block's two pairs, then over blocks.
 inline constexpr int kPair = 2;
 inline constexpr int kBlockPairs = kComponentBlock / kPair;
 
-/// Blocks whose terms are in registers at once. If it is one, the exponentials of the block before are taken
-/// beside its terms.
+/// Number of blocks whose terms are in registers at once. With one block, the exponentials of the block
+/// before are computed beside the next block's terms.
 inline constexpr int kGroupBlocks = 2;
 
-/// Sums of rows within 2^+-this are taken as they are: far from where single terms leave the range of Real.
+/// Sums between 2^-kPlainRange and 2^kPlainRange are used as they are: they are far from sums with single
+/// terms beyond the range of Real.
 template <class Scalar>
 inline constexpr Scalar kPlainRange = sizeof(Scalar) == sizeof(float) ? 90 : 900;
 
-/// t[b][c][r] = shift, as accumulate begins with it.
+/// Sets t[b][c][r] to the shift of the component, with which accumulate begins.
 template <int B, int C, int R, class Shape, class Real, class Scalar>
 EMOMC_INLINE void start_terms(const Shape& shape, const Scalar* coefficients, int first, Real (&t)[B][C][R]) {
   EMOMC_UNROLL
@@ -72,7 +76,7 @@ EMOMC_INLINE void add_blocks(const Real (&t)[B][kComponentBlock][R], int block, 
   }
 }
 
-/// Sums of one pair's terms, as add_blocks has them.
+/// Writes the sums of one pair's terms for R rows, with the bits that add_blocks computes.
 template <int R, class Shape, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_pair(const Shape& shape, const Scalar* coefficients, int pair, const Row& row,
                            Real (&p)[R]) {
@@ -82,7 +86,8 @@ EMOMC_INLINE void add_pair(const Shape& shape, const Scalar* coefficients, int p
   for (int r = 0; r < R; ++r) p[r] = real_exp2_bounded(t[0][0][r]) + real_exp2_bounded(t[0][1][r]);
 }
 
-/// Sums over all components of R rows; `row(j, x)` loads column j. The bits do not depend on kGroup.
+/// Writes the sums over all components for R rows; `row(j, x)` loads column j of the rows. The bits do not
+/// depend on kGroup.
 template <int kGroup = kGroupBlocks, int R, class Shape, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients, const Row& row,
                                  Real (&sum)[R]) {
@@ -102,14 +107,14 @@ EMOMC_INLINE void add_components(const Shape& shape, const Scalar* coefficients,
     add_blocks(t, block, sum);
   }
   if (block == shape.num_blocks()) return;
-  // Of the last block the second pair would be padding, and add nothing.
+  // The second pair of the last block would be padding that adds nothing.
   Real p[R];
   add_pair(shape, coefficients, block * kBlockPairs, row, p);
   EMOMC_UNROLL
   for (int r = 0; r < R; ++r) sum[r] = block == 0 ? p[r] : sum[r] + p[r];
 }
 
-/// Sum of a block's two pairs, `load(pair, p)`.
+/// Writes the sums of a block for R rows from those of its two pairs, which `load(pair, p)` reads.
 template <int R, class Real, class Load>
 EMOMC_INLINE void add_kept_block(int block, const Load& load, Real (&sum)[R]) {
   Real last[R];
@@ -119,7 +124,7 @@ EMOMC_INLINE void add_kept_block(int block, const Load& load, Real (&sum)[R]) {
   for (int r = 0; r < R; ++r) sum[r] = sum[r] + last[r];
 }
 
-/// Sums over all components from those of pairs; the same bits as add_components.
+/// Writes the sums over all components from those of pairs; the same bits as add_components.
 template <int R, class Shape, class Real, class Load>
 EMOMC_INLINE void add_kept_pairs(const Shape& shape, const Load& load, Real (&sum)[R]) {
   add_kept_block(0, load, sum);
@@ -132,7 +137,7 @@ EMOMC_INLINE void add_kept_pairs(const Shape& shape, const Load& load, Real (&su
   }
 }
 
-/// The same for terms of any size, by the largest one of each row.
+/// Adds the terms of all components, which may have any size, to the running logarithms of R rows.
 template <int R, class Shape, class Real, class Scalar, class Row>
 EMOMC_INLINE void add_any(const Shape& shape, const Scalar* coefficients, const Row& row,
                           LogSum<Real> (&total)[R]) {

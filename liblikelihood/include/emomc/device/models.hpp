@@ -1,6 +1,6 @@
-// The list of mixtures. A new one needs a header beside this one, its include and its line here, and a test
-// (docs/adding-a-model.md). The cpu engine includes the headers once for each SIMD target, and gets their
-// arithmetic again (forget_includes.hpp).
+// The list of mixtures. A new mixture needs a header beside this one, an include and a line here, and a test
+// (docs/adding-a-model.md). The cpu engine includes the headers once for each SIMD target, which defines
+// their arithmetic again (forget_includes.hpp).
 #include "emomc/device/full_mixture.hpp"
 #include "emomc/device/gaussian_mixture.hpp"
 #include "emomc/device/spherical_mixture.hpp"

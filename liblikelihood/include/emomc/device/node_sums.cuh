@@ -1,5 +1,5 @@
-// Sums of rows that are divided over ranks: a rank's tiles to nodes of the tree of docs/statistics.md, and
-// the nodes of all ranks to log likelihoods (liblikelihood/src/row_share.hpp).
+// Kernels for rows that are divided over ranks: they sum a rank's tiles to nodes of the tree of
+// docs/statistics.md, and the nodes of all ranks to log likelihoods (liblikelihood/src/row_share.hpp).
 #ifndef EMOMC_DEVICE_NODE_SUMS_CUH
 #define EMOMC_DEVICE_NODE_SUMS_CUH
 
@@ -9,7 +9,8 @@
 
 namespace emomc::device {
 
-/// Grid: the most nodes that this rank has of a list, active chains.
+/// Sums this rank's tiles to nodes, one block for each. Grid: the largest number of nodes of a list on this
+/// rank, active chains.
 template <int kThreads>
 __device__ __forceinline__ void sum_own_nodes(const NodeSumsView& view) {
   __shared__ double scratch[kThreads / 32];
@@ -31,8 +32,8 @@ __device__ __forceinline__ void sum_own_nodes(const NodeSumsView& view) {
     view.records[(static_cast<i64>(view.rank) * gridDim.y + slot) * view.tables.width + index] = sum;
 }
 
-/// Grid: active chains. Dynamic shared memory: a double for each place of the longest list. `records` are
-/// those of all ranks.
+/// Computes the log likelihood of each chain from the records of all ranks. Grid: active chains. Dynamic
+/// shared memory: a double for each place of the longest list.
 template <class L>
 __device__ __forceinline__ void finish_shared_chain(const L& likelihood, const NodeSumsView& view) {
   extern __shared__ __align__(16) double node_memory[];
@@ -66,14 +67,14 @@ __device__ __forceinline__ void finish_shared_chain(const L& likelihood, const N
           : likelihood.log_likelihood(num_rows, view.common[chain], result < 0 ? 0.0 : node_memory[result]);
 }
 
-/// For a likelihood whose sizes are known at run time.
+/// The kernel for a likelihood whose sizes are known at run time.
 template <class L>
 __global__ void __launch_bounds__(kNodeThreads)
     finish_shared_kernel(const __grid_constant__ NodeSumsView view, const L likelihood) {
   finish_shared_chain(likelihood, view);
 }
 
-/// The same where they are known when the kernel is compiled.
+/// The kernel for a likelihood whose sizes are known when the kernel is compiled.
 template <class SizedL>
 __global__ void __launch_bounds__(kNodeThreads)
     sized_finish_shared_kernel(const __grid_constant__ NodeSumsView view) {

@@ -1,4 +1,4 @@
-// Coefficients of many parameter vectors, for kernels that evaluate them.
+// Kernels that compute the coefficients of many parameter vectors, for the kernels that evaluate them.
 #ifndef EMOMC_DEVICE_PREPARE_KERNEL_CUH
 #define EMOMC_DEVICE_PREPARE_KERNEL_CUH
 
@@ -8,7 +8,8 @@
 
 namespace emomc::device {
 
-/// `is_own`: the scratch is the block's, not all chains'.
+/// The body of the kernels below. `is_own`: `scratch` belongs to the block alone and does not hold the
+/// scratch memory of all chains.
 template <bool is_own = false, class L, class Real>
 __device__ __forceinline__ void prepare_chain(const L& likelihood, const double* theta, int ld,
                                               ActiveSet active, Real* coefficients, double* common,
@@ -27,7 +28,7 @@ __device__ __forceinline__ void prepare_chain(const L& likelihood, const double*
 }
 
 /// One block of kTeamLanes threads per active chain; `scratch` is num_chains x num_scratch device doubles.
-/// For a likelihood whose sizes are known at run time.
+/// This kernel is for a likelihood whose sizes are known at run time.
 template <class L, class Real>
 __global__ void __launch_bounds__(kTeamLanes)
     prepare_kernel(const L likelihood, const double* theta, int ld, ActiveSet active, Real* coefficients,
@@ -35,8 +36,8 @@ __global__ void __launch_bounds__(kTeamLanes)
   prepare_chain(likelihood, theta, ld, active, coefficients, common, scratch);
 }
 
-/// The same where they are known when the kernel is compiled. `kScratch`: num_scratch, in shared memory; 0:
-/// in device memory.
+/// The kernel for a likelihood whose sizes are known when the kernel is compiled. `kScratch`: num_scratch,
+/// for scratch memory in shared memory; 0: it is in device memory.
 template <class SizedL, class Real, int kScratch = 0>
 __global__ void __launch_bounds__(kTeamLanes)
     sized_prepare_kernel(const double* theta, int ld, ActiveSet active, Real* coefficients, double* common,

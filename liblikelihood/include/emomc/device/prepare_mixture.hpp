@@ -1,4 +1,4 @@
-// Coefficients of mixture_sum.hpp and its shapes from a parameter vector, by a team.
+// Computes the coefficients of mixture_sum.hpp and its shapes from a parameter vector, by a team.
 #ifndef EMOMC_DEVICE_PREPARE_MIXTURE_HPP
 #define EMOMC_DEVICE_PREPARE_MIXTURE_HPP
 
@@ -9,18 +9,19 @@
 namespace emomc::device {
 
 inline constexpr double kRootHalfLog2E = 0.84932180028801904272150283410;  // sqrt(log2(e) / 2)
-inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // its log2
+inline constexpr double kLog2RootHalfLog2E = -0.23561681352755115;         // log2 of kRootHalfLog2E
 
-/// 2^x in float64 for any finite x, by its series where |x| is below 1e-4.
+/// 2^x in float64 for any finite x, by the series of the exponential where |x log 2| is below 1e-4.
 EMOMC_INLINE double exp2_double(double x) {
   const double y = x * kLn2;
   if (!(y > -1e-4 && y < 1e-4)) return exp(y);
   return EMOMC_FMA(y, EMOMC_FMA(y, EMOMC_FMA(y, EMOMC_FMA(y, 1.0 / 24, 1.0 / 6), 0.5), 1.0), 1.0);
 }
 
-/// log2 of the spacing of the shifts in float32: that of typical squared distances (three sds above the mean
-/// of a chi-square with d degrees of freedom). A shift between two representable distances would be rounded
-/// the same way in every row, an error that grows with their number.
+/// log2 of the spacing of the shifts in float32, which is the spacing of float32 numbers as large as typical
+/// squared distances (three sds above the mean of a chi-square with d degrees of freedom). A shift between
+/// two representable distances would be rounded the same way in every row, an error that grows with the
+/// number of rows.
 EMOMC_INLINE int shift_exponent(int d) {
   // The largest e with d + 3 sqrt(2 d) >= 2^e / (log2(e) / 2).
   int e = 0;
@@ -46,13 +47,13 @@ EMOMC_INLINE Real rounded_shift(double shift, int exponent) {
 
 EMOMC_INLINE double not_a_number() { return double_of(0x7ff8000000000000ul); }
 
-/// Some components, by number.
+/// The components from `first` to first + count - 1.
 struct ComponentRange {
   int first, count;
 };
 
-/// Writes the coefficients that distances to `some` components take, and to log2_slope [K][d] the logarithms
-/// of the normaliser's factors, NaN where theta is no mixture.
+/// Writes the coefficients for distances to the components `some`, and writes the base-2 logarithms of the
+/// normaliser's factors to log2_slope [K][d], NaN where theta does not define a mixture.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_distances(const Team& team, const Model& model, const AxisAlignedShape& shape,
                                 const double* theta, ComponentRange some, Real* coefficients,
@@ -70,7 +71,7 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Axis
   }
 }
 
-/// Coefficients of components that there are not, to the end of their block.
+/// Writes zeros for the coefficients of the padding components at the end of the last block.
 template <class Real, class Team>
 EMOMC_HD void pad_distances(const Team& team, const AxisAlignedShape& shape, Real* coefficients) {
   const int K = shape.num_components, d = shape.dim, padded = shape.num_blocks() * kComponentBlock;
@@ -81,7 +82,7 @@ EMOMC_HD void pad_distances(const Team& team, const AxisAlignedShape& shape, Rea
   }
 }
 
-/// What changes in a component's coefficients when its mean does.
+/// Writes the coefficients of a component that depend on the component's mean.
 template <class Real, class Team, class Model>
 EMOMC_HD void move_component(const Team& team, const Model& model, const AxisAlignedShape& shape,
                              const double* theta, int k, Real* coefficients) {
@@ -92,7 +93,8 @@ EMOMC_HD void move_component(const Team& team, const Model& model, const AxisAli
   }
 }
 
-/// Column j of L^-1 below its diagonal (forward substitution), stored like L; the diagonal is there.
+/// Writes column j of L^-1 below the diagonal by forward substitution, stored like L; the diagonal has been
+/// written before.
 template <class Model>
 EMOMC_INLINE void invert_column(const Model& model, const double* theta, int k, int j, int d,
                                 double* inverse) {
@@ -104,7 +106,7 @@ EMOMC_INLINE void invert_column(const Model& model, const double* theta, int k, 
   }
 }
 
-/// The same for a FullShape or TiedShape; `inverses`: num_factors x triangle doubles.
+/// prepare_distances() for a FullShape or TiedShape; `inverses`: num_factors x triangle doubles.
 template <class Real, class Team, class Model, class Shape>
 EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shape& shape, const double* theta,
                                 ComponentRange some, Real* coefficients, double* log2_slope,
@@ -137,7 +139,7 @@ EMOMC_HD void prepare_distances(const Team& team, const Model& model, const Shap
     const bool usable = diagonal > 0 && check == 0 && is_finite(static_cast<double>(h));
     log2_slope[at] = usable ? diagonal : not_a_number();
   }
-  // Apart, so that little is alive across the call.
+  // A loop of its own, so that few values are live across the call of log().
   EMOMC_ROLLED
   for (int at = some.first * d + team.rank(); at < end; at += team.size())
     log2_slope[at] = log(log2_slope[at]) * kLog2E;
@@ -168,7 +170,7 @@ EMOMC_HD void move_component(const Team& team, const Model& model, const Shape& 
   }
 }
 
-/// Whether those that the member itself has moved are finite.
+/// Whether the offsets of component k that the calling member of the team has written are finite.
 template <class Real, class Team, class Shape>
 EMOMC_HD bool has_finite_offsets(const Team& team, const Shape& shape, int k, const Real* coefficients) {
   bool finite = true;
@@ -178,7 +180,7 @@ EMOMC_HD bool has_finite_offsets(const Team& team, const Shape& shape, int k, co
   return finite;
 }
 
-/// What a mixture's normaliser is made of; the first half of prepare_mixture's scratch.
+/// The terms of a mixture's normalisers; they are at the beginning of prepare_mixture's scratch memory.
 struct HeightTerms {
   double* log2_slope;   ///< [K][d]
   double* log2_weight;  ///< [K]
@@ -187,11 +189,11 @@ struct HeightTerms {
   }
 };
 
-/// What heights are counted from: log2 of the density of a typical row, d columns of standard normal numbers,
-/// in the unit of heights. Data are standardised, so that the terms of most rows are about 1 there.
+/// The origin of heights: log2 of the density of a typical row, d columns of standard normal numbers, in the
+/// unit of heights. Data are standardised, so that the terms of most rows are about 1 with this origin.
 EMOMC_INLINE double reference_height(int d) { return EMOMC_RINT(d * (kLog2RootHalfLog2E - 0.5 * kLog2E)); }
 
-/// A component's height from the terms: log2 of its weight and its normaliser, less reference_height().
+/// A component's height from the terms: log2 of the weight times the normaliser, minus reference_height().
 EMOMC_INLINE double height_of(const HeightTerms& terms, int k, int d) {
   double slopes = 0;
   EMOMC_UNROLL_EXACT
@@ -199,7 +201,7 @@ EMOMC_INLINE double height_of(const HeightTerms& terms, int k, int d) {
   return terms.log2_weight[k] + slopes - reference_height(d);
 }
 
-/// The heights of up to kMostLanes components. Of more components nothing is returned, since each height is
+/// The heights of up to kMostLanes components. For more components the result is empty, since each height is
 /// then used where it is computed.
 template <class Team, class Shape>
 EMOMC_HD typename Team::Lanes heights_of(const Team& team, const Shape& shape, const HeightTerms& terms) {
@@ -214,7 +216,7 @@ EMOMC_INLINE Real shift_of_height(double height, int d) {
   return rounded_shift<Real>(height, sizeof(Real) < sizeof(double) ? shift_exponent(d) : 0);
 }
 
-/// Writes the shifts, which other members may read after a sync. `heights`: heights_of().
+/// Writes the shifts, which other members may read after a sync. `heights` is the result of heights_of().
 template <class Real, class Team, class Shape>
 EMOMC_HD void prepare_shifts(const Team& team, const Shape& shape, const HeightTerms& terms,
                              const typename Team::Lanes& heights, Real* coefficients) {
@@ -233,13 +235,13 @@ EMOMC_HD void prepare_shifts(const Team& team, const Shape& shape, const HeightT
   for (int k = K + team.rank(); k < padded; k += team.size()) shifts[k] = static_cast<Real>(-kInfinity);
 }
 
-/// `common` of the mixture whose terms are there; NaN where theta is none.
+/// `common` of the mixture with these terms; NaN where theta does not define a mixture.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_common(const Team& team, const Model& model, const double* theta,
                                const HeightTerms& terms, const typename Team::Lanes& heights) {
   const auto shape = model.shape();
   const int K = shape.num_components, d = shape.dim;
-  // The weight that a rounded shift stands for; NaN where the component is none.
+  // The weight that a rounded shift implies; NaN where the component's parameters are invalid.
   const auto weight_of = [=](double height, int k) {
     if (is_nan(height)) return height;
     if constexpr (sizeof(Real) == sizeof(double)) return 0.0;
@@ -264,7 +266,7 @@ EMOMC_HD double prepare_common(const Team& team, const Model& model, const doubl
   return common;
 }
 
-/// Both; all members may read the shifts then.
+/// Writes the shifts and returns `common`; all members may read the shifts afterwards.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_heights(const Team& team, const Model& model, const double* theta,
                                 const HeightTerms& terms, Real* coefficients) {
@@ -275,7 +277,7 @@ EMOMC_HD double prepare_heights(const Team& team, const Model& model, const doub
   return common;
 }
 
-/// Logarithms of the weights, by the members that come after `lanes` in turn.
+/// Writes the logarithms of the weights; the members that follow the first `lanes` ones in turn do the work.
 template <class Team, class Model>
 EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double* theta, int lanes,
                               const HeightTerms& terms) {
@@ -285,13 +287,13 @@ EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double
     if (i >= lanes) terms.log2_weight[i - lanes] = log(model.weight(theta, i - lanes)) * kLog2E;
 }
 
-/// Writes the coefficients of `theta` but for the shifts, and the terms; all members may read both then.
-/// `inverses`: num_scratch() - num_terms() doubles that the team shares.
+/// Writes the coefficients of `theta` without the shifts, and the terms; all members may read both
+/// afterwards. `inverses`: num_scratch() - num_terms() doubles that the team shares.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_terms(const Team& team, const Model& model, const double* theta, Real* coefficients,
                             const HeightTerms& terms, double* inverses) {
   const auto shape = model.shape();
-  // In the lanes that the distances leave free.
+  // The lanes that have no distances to compute do this.
   prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
   prepare_distances(team, model, shape, theta, {0, shape.num_components}, coefficients, terms.log2_slope,
                     inverses);
@@ -299,10 +301,10 @@ EMOMC_HD void prepare_terms(const Team& team, const Model& model, const double* 
   team.sync();
 }
 
-/// Writes the coefficients of `theta`, which all members may read then, and returns `common`; NaN where theta
-/// is no mixture (a scale that is not positive, something not finite, coefficients beyond the range of Real).
-/// `coefficients`: shape.num_coefficients(). The terms are written too, and are those of `theta` afterwards.
-/// `inverses`: as for prepare_terms.
+/// Writes the coefficients of `theta`, which all members may read afterwards, and returns `common`; NaN where
+/// theta does not define a mixture (a scale is not positive, a number is not finite, or coefficients are
+/// beyond the range of Real). `coefficients`: shape.num_coefficients() numbers. Also writes the terms of
+/// `theta`. `inverses`: as for prepare_terms.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
                                 const HeightTerms& terms, double* inverses) {
@@ -310,7 +312,8 @@ EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const doub
   return prepare_heights(team, model, theta, terms, coefficients);
 }
 
-/// The same without the terms. `scratch`: shape.num_scratch() doubles that the team shares.
+/// prepare_mixture() for callers that do not need the terms. `scratch`: shape.num_scratch() doubles that the
+/// team shares.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_mixture(const Team& team, const Model& model, const double* theta, Real* coefficients,
                                 double* scratch) {

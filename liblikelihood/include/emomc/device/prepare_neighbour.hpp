@@ -1,5 +1,5 @@
-// prepare_mixture of a parameter vector most of which is that of one whose coefficients and terms are there:
-// the same bits, from what changed.
+// prepare_mixture() for a parameter vector that differs in one block from a prepared vector. The results have
+// the same bits; only the parts that change are computed.
 #ifndef EMOMC_DEVICE_PREPARE_NEIGHBOUR_HPP
 #define EMOMC_DEVICE_PREPARE_NEIGHBOUR_HPP
 
@@ -15,9 +15,9 @@ EMOMC_HD void copy_words(const Team& team, const void* from, void* to, int bytes
     static_cast<double*>(to)[i] = static_cast<const double*>(from)[i];
 }
 
-/// Writes the coefficients of `theta` and its terms, which are HeightTerms in one piece. `from` is of a
-/// parameter vector that is a mixture. `scratch`: shape.num_scratch() doubles that the team shares. A sync is
-/// to follow before others read the coefficients.
+/// Writes the coefficients and the terms of `theta`; the terms are HeightTerms in one array. `from` belongs
+/// to a parameter vector that defines a mixture. `scratch`: shape.num_scratch() doubles that the team shares.
+/// A sync must follow before other members read the coefficients.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_neighbour_coefficients(const Team& team, const Model& model, const double* theta,
                                              const ParameterChange& change, const PreparedPoint<Real>& from,
@@ -50,7 +50,8 @@ EMOMC_HD void prepare_neighbour_coefficients(const Team& team, const Model& mode
   prepare_shifts(team, shape, terms, heights_of(team, shape, terms), to.coefficients);
 }
 
-/// `common` of `theta`, whose coefficients and terms are there, the calling member's own among them.
+/// `common` of `theta`, whose coefficients and terms have been written; the calling member may read all of
+/// them or at least those that it has written itself.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_neighbour_common(const Team& team, const Model& model, const double* theta,
                                          const ParameterChange& change, const PreparedPoint<Real>& from,
@@ -64,7 +65,8 @@ EMOMC_HD double prepare_neighbour_common(const Team& team, const Model& model, c
   return prepare_common<Real>(team, model, theta, terms, heights_of(team, shape, terms));
 }
 
-/// Both; returns `common`, and all members may read the coefficients then. `to.common` is not written.
+/// Writes the coefficients and terms and returns `common`; all members may read the coefficients afterwards.
+/// `to.common` is not written.
 template <class Real, class Team, class Model>
 EMOMC_HD double prepare_neighbour(const Team& team, const Model& model, const double* theta,
                                   const ParameterChange& change, const PreparedPoint<Real>& from,

@@ -22,7 +22,7 @@ EMOMC_INLINE float real_max(float a, float b) { return EMOMC_FMAXF(a, b); }
 EMOMC_INLINE double real_max(double a, double b) { return a > b ? a : b; }
 EMOMC_INLINE float real_min(float a, float b) { return EMOMC_FMINF(a, b); }
 EMOMC_INLINE double real_min(double a, double b) { return a < b ? a : b; }
-/// a > b ? x : y
+/// Returns a > b ? x : y.
 EMOMC_INLINE float real_select_greater(float a, float b, float x, float y) { return a > b ? x : y; }
 EMOMC_INLINE double real_select_greater(double a, double b, double x, double y) { return a > b ? x : y; }
 
@@ -71,7 +71,7 @@ struct RealTraits<double> {
   static constexpr double min_exponent = -1022.0, max_exponent = 1023.0;
 };
 
-/// 2^r for |r| <= 1/2 by its Taylor polynomial: degree 7 in float32 (1e-9), 13 in float64 (5e-18).
+/// 2^r for |r| <= 1/2 by the Taylor polynomial: degree 7 in float32 (1e-9), 13 in float64 (5e-18).
 template <class Real>
 EMOMC_INLINE Real exp2_kernel(Real r, float) {
   Real p = real_fma(Real(1.525273380405984e-05f), r, Real(1.540353039338161e-04f));
@@ -125,7 +125,7 @@ EMOMC_INLINE Real exp2_minimax_kernel(Real r, double) {
   return real_fma(p, r, Real(1.0));
 }
 
-/// x less the nearest integer, exactly.
+/// x minus the nearest integer, without rounding.
 template <class Real>
 EMOMC_INLINE Real real_remainder(Real x) {
   return x - real_round(x);
@@ -167,12 +167,12 @@ EMOMC_INLINE Real real_exp2(Real x) {
   return real_select_greater(floor, x, Real(Scalar(0)), real_scale(p, n));
 }
 
-/// 2^x for x <= 0 where it is added to a number of 1 or more: anything below the smallest normal number
-/// counts as that one, which changes no bit of the sum.
+/// 2^x for x <= 0, to be added to a number of 1 or more: results below the smallest normal number are
+/// replaced by that number, which changes no bit of the sum.
 template <class Real>
 EMOMC_INLINE Real real_exp2_addend(Real x) {
 #ifdef __CUDA_ARCH__
-  return real_exp2(x);  // float32 has an instruction; in float64 the other form takes more registers
+  return real_exp2(x);  // there is an instruction for float32; in float64 the form below takes more registers
 #else
   using Scalar = typename RealTraits<Real>::Scalar;
   const Real bounded = real_max(x, Real(RealTraits<Scalar>::min_exponent));
@@ -214,8 +214,8 @@ EMOMC_INLINE Real log_kernel(Real z, double) {
   return real_fma(p, z, Real(2.0 / 3));
 }
 
-/// log(1 + x) for finite x >= 0. No constant of it has a rounding error that would be the same relative error
-/// in every result: the leading coefficient is 2, and log 2 has two parts.
+/// log(1 + x) for finite x >= 0. No constant has a rounding error that would cause the same relative error in
+/// every result: the leading coefficient is 2, and log 2 is stored in two parts.
 template <class Real>
 EMOMC_INLINE Real real_log1p(Real x) {
   using Scalar = typename RealTraits<Real>::Scalar;
@@ -227,7 +227,7 @@ EMOMC_INLINE Real real_log1p(Real x) {
   const Real one = Real(Scalar(1));
   Real e;
   const Real m = real_split(one + x, &e);
-  // Without an exponent 1 + x is m, less what rounding has lost.
+  // With exponent 0, f is x itself, free of the rounding error of 1 + x.
   const Real f = real_select_greater(e, Real(Scalar(0.5)), m - one, x);
   const Real s = f / (m + one), z = s * s;
   const Real rest = real_fma(s * z, log_kernel(z, Scalar()), e * Real(kLn2Low));
@@ -250,23 +250,24 @@ EMOMC_INLINE float real_log2<float>(float x) {
 #endif
 
 #ifdef __CUDA_ARCH__
-/// 2^x, x taken as -1020 or 1020 where it is beyond them (within 2^-10). Comparing, rounding and scaling are
-/// integer operations, which have pipes of their own.
+/// 2^x with x limited to -1020 to 1020 (within 2^-10). Comparison and scaling are integer operations, which
+/// run beside floating-point ones.
 __device__ inline double exp2_within_1020(double x) {
-  constexpr int kMost = 0x408fe000;  // the high word of 1020; unsigned, those of negative numbers are above
+  constexpr int kMost = 0x408fe000;  // high word of 1020; as unsigned, those of negative numbers are larger
   constexpr unsigned kLeast = 0xc08fe000u;
   const auto high = static_cast<unsigned>(__double2hiint(x));
   const int bounded = static_cast<int>(high < kLeast ? high : kLeast);
   x = __hiloint2double(bounded < kMost ? bounded : kMost, __double2loint(x));
-  constexpr double kToIntegers = 0x1.8p52;  // numbers about as large are 1 apart
+  constexpr double kToIntegers = 0x1.8p52;  // neighbouring numbers of this size are 1 apart
   const double shifted = x + kToIntegers;
   const double p = exp2_minimax_kernel(x - (shifted - kToIntegers), 0.0);
   return __hiloint2double(__double2hiint(p) + (__double2loint(shifted) << 20), __double2loint(p));
 }
 #endif
 
-/// 2^x where it is added to numbers of about 1: below the smallest normal number (on the GPU in float64:
-/// below 2^-1020) that one or zero, beyond the largest power of two that one (2^1020) or infinity.
+/// 2^x, to be added to numbers of about 1: results below the smallest normal number (on the GPU in float64:
+/// below 2^-1020) become that number or zero, results above the largest power of two (2^1020) become that
+/// power or infinity.
 template <class Real>
 EMOMC_INLINE Real real_exp2_bounded(Real x) {
   using Scalar = typename RealTraits<Real>::Scalar;
@@ -283,14 +284,14 @@ EMOMC_INLINE Real real_exp2_bounded(Real x) {
 #endif
 }
 
-/// Running log2 of a sum of powers of two, of any size. Minus infinity adds nothing.
+/// Running log2 of a sum of powers of two of any size. A term 2^(minus infinity) adds nothing.
 template <class Real>
 struct LogSum {
   using Scalar = typename RealTraits<Real>::Scalar;
-  Real largest;  ///< RealTraits::lowest: there was no term
-  Real sum;      ///< in units of 2^largest
+  Real largest;  ///< largest exponent; RealTraits::lowest: there was no term
+  Real sum;      ///< sum in units of 2^largest
 
-  // Written out, since a constructor that the compiler makes up belongs to no SIMD target.
+  // The constructor is explicit code, since one that the compiler generates belongs to no SIMD target.
   EMOMC_INLINE LogSum() : largest(Real(RealTraits<Scalar>::lowest)), sum(Real(Scalar(0))) {}
 
   EMOMC_INLINE void add(Real t) {
@@ -298,7 +299,7 @@ struct LogSum {
     largest = real_max(largest, t);
     sum = real_fma(sum, real_exp2_addend(before - largest), real_exp2_addend(t - largest));
   }
-  /// log2 of the sum less `largest`; minus infinity where there was no term.
+  /// log2 of the sum minus `largest`; minus infinity where there was no term.
   EMOMC_INLINE Real rest() const {
     const Real least = Real(RealTraits<Scalar>::lowest);
     return real_select_greater(largest, least, real_log2(sum), Real(-RealTraits<Scalar>::infinity));

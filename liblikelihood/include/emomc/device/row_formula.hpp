@@ -1,5 +1,5 @@
-// Which numbers of a row an engine reads: columns, shifted and scaled, and what expressions of data alone
-// make of them; row_values.hpp computes them.
+// Describes the numbers of a row that an engine reads: columns, shifted and scaled, and values of expressions
+// of data alone. row_values.hpp computes the numbers.
 #ifndef EMOMC_DEVICE_ROW_FORMULA_HPP
 #define EMOMC_DEVICE_ROW_FORMULA_HPP
 
@@ -8,7 +8,7 @@
 
 namespace emomc::device {
 
-/// What becomes of a column's number x: (x - mean) / sd, where `is_constant` of `value` in place of x.
+/// The map from a column's number x to (x - mean) / sd; where `is_constant`, `value` replaces x.
 struct ColumnShift {
   double mean = 0, sd = 1;
   bool is_constant = false;
@@ -17,27 +17,29 @@ struct ColumnShift {
 
 inline constexpr int kMostFormulaSteps = 64;
 
-/// A step's arguments are earlier steps. A constant, a column, a call, or what operated() knows.
+/// One operation on a row: a constant, a column, a call, or an operation of operated(). The arguments are
+/// earlier steps.
 struct FormulaStep {
   Operation operation;
-  int index;  ///< of a column; of a call the place of the function in expression_primitives.hpp
+  int index;  ///< index of a column, or a called function's place in expression_primitives.hpp
   int arguments[3];
-  double value;  ///< of a constant
+  double value;  ///< value of a constant
 };
 
-/// What the number of an output has to be.
+/// A condition that the number of an output has to meet.
 struct RowTest {
   enum class Kind {
     whole,        ///< an integer from 0 to `largest`
     nonnegative,  ///< finite, 0 or above
-    truth,        ///< not 0: a condition, whose rows are counted
+    truth,        ///< not 0: a condition, and the rows that meet it are counted
   };
   int output;
   Kind kind;
   double largest;
 };
 
-/// Of all rows: the first that does not pass (the number of rows: all do), and how many pass.
+/// The result of a test over all rows: the first row that does not pass (the number of rows if all pass), and
+/// how many rows pass.
 struct TestedRows {
   u64 first_failing, num_passing;
 };

@@ -1,5 +1,5 @@
-// A hash of many rows that threads compute at once: SHA-256 (FIPS 180-4) of each kHashedRows rows, row-major
-// float64, then of each kHashedRows of those digests, until they are at most so many.
+// A hash of many rows that threads compute at once: SHA-256 (FIPS 180-4) of every kHashedRows rows, row-major
+// in float64, then of every kHashedRows digests, until at most kHashedRows digests are left.
 #ifndef EMOMC_DEVICE_ROW_HASH_HPP
 #define EMOMC_DEVICE_ROW_HASH_HPP
 
@@ -13,14 +13,14 @@ struct Digest {
   u32 words[8];
 };
 
-/// The hash of a text of 32-bit words, the first byte of each its highest.
+/// The hash of a sequence of 32-bit words, each with the most significant byte first.
 class Sha256 {
  public:
   EMOMC_HD void add(u32 word) {
     block_[num_words_++ % 16] = word;
     if (num_words_ % 16 == 0) compress();
   }
-  /// The 8 bytes of a number, the lowest first, as memory has them.
+  /// Adds the 8 bytes of a number, the least significant byte first.
   EMOMC_HD void add(double number) {
     u64 bits;
     __builtin_memcpy(&bits, &number, sizeof bits);
@@ -78,7 +78,7 @@ class Sha256 {
   u64 num_words_ = 0;
 };
 
-/// Of the rows that begin at kHashedRows x `chunk`.
+/// The digest of up to kHashedRows rows from row kHashedRows x `chunk` on.
 EMOMC_HD inline Digest digest_of_rows(const ArrayTable& table, i64 chunk) {
   Sha256 hash;
   const i64 first = chunk * kHashedRows;
@@ -87,7 +87,7 @@ EMOMC_HD inline Digest digest_of_rows(const ArrayTable& table, i64 chunk) {
   return hash.finish();
 }
 
-/// Of the digests that begin at kHashedRows x `chunk` of `count`.
+/// The digest of up to kHashedRows of `count` digests, from digest kHashedRows x `chunk` on.
 EMOMC_HD inline Digest digest_of_digests(const Digest* digests, i64 count, i64 chunk) {
   Sha256 hash;
   const i64 first = chunk * kHashedRows;

@@ -1,4 +1,4 @@
-// The numbers of row_formula.hpp. Host and GPU compute the same bits.
+// Computes the numbers of rows that row_formula.hpp describes. Host and GPU compute the same bits.
 #ifndef EMOMC_DEVICE_ROW_VALUES_HPP
 #define EMOMC_DEVICE_ROW_VALUES_HPP
 
@@ -34,13 +34,13 @@ EMOMC_HD inline double value_of_step(const FormulaStep& step, double a, double b
   return operated(step.operation, a, b, c);
 }
 
-/// The rows of a table with what is made of them.
+/// The rows of a table and the numbers that are computed from each row.
 struct RowFormula {
   ArrayTable table;
   const ColumnShift* shifts;  ///< [table.num_columns]
   const FormulaStep* steps;   ///< [num_steps]
   int num_steps;              ///< at most kMostFormulaSteps; 0: the outputs are the columns
-  const int* outputs;         ///< [num_outputs] steps
+  const int* outputs;         ///< [num_outputs] steps whose values are the outputs
   int num_outputs;
 
   EMOMC_HD double column(i64 row, int j) const {
@@ -48,7 +48,7 @@ struct RowFormula {
     const double x = shift.is_constant ? shift.value : table(row, j);
     return (x - shift.mean) / shift.sd;
   }
-  /// The values of all steps.
+  /// Writes the values of all steps for a row to values[num_steps].
   EMOMC_HD void evaluate(i64 row, double* values) const {
     for (int s = 0; s < num_steps; ++s) {
       const FormulaStep& step = steps[s];

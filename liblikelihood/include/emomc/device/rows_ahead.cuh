@@ -1,5 +1,5 @@
-// Rows on their way from device to shared memory while earlier ones are worked on (cp.async). A thread copies
-// what it alone reads, so that no barrier is needed between copying and reading.
+// Copies rows from device to shared memory while earlier rows are processed (cp.async). A thread copies only
+// rows that no other thread reads, so that no barrier is needed between copying and reading.
 #ifndef EMOMC_DEVICE_ROWS_AHEAD_CUH
 #define EMOMC_DEVICE_ROWS_AHEAD_CUH
 
@@ -7,8 +7,8 @@
 
 namespace emomc::device {
 
-/// Begins to copy `bytes` bytes, 4, 8 or a multiple of 16. Both addresses are aligned to as many bytes, at
-/// most 16; `to` is in shared memory.
+/// Begins to copy `bytes` bytes, which are 4, 8 or a multiple of 16. Both addresses are aligned to min(bytes,
+/// 16); `to` is in shared memory.
 template <int bytes>
 __device__ inline void begin_copy(void* to, const void* from) {
   static_assert(bytes == 4 || bytes == 8 || bytes % 16 == 0);
@@ -24,7 +24,8 @@ __device__ inline void begin_copy(void* to, const void* from) {
   }
 }
 
-/// How long the L2 cache keeps a line that is read by a policy: as long as others go first, or shortly.
+/// How long the L2 cache keeps a line that is read with a policy: `stays` evicts other lines first, `passes`
+/// evicts this line first.
 enum class CacheLine { stays, passes };
 __device__ inline u64 cache_policy(CacheLine line) {
   u64 policy;
@@ -34,7 +35,7 @@ __device__ inline u64 cache_policy(CacheLine line) {
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
-/// begin_copy() by a policy of the cache.
+/// begin_copy() with a policy of the L2 cache.
 template <int bytes>
 __device__ inline void begin_copy(void* to, const void* from, u64 policy) {
   static_assert(bytes == 4 || bytes == 8 || bytes % 16 == 0);
@@ -57,15 +58,15 @@ __device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: 
 /// Waits for all groups of copies of the thread.
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 
-/// A place in shared memory for a part of a tile, kDim columns of kRows rows of every thread. A thread calls
-/// begin() for the first part, then take(), begin() in turns: what it has taken is in registers, so that the
-/// place is free while it works. A second place made kernels 1 to 4 % slower.
+/// A buffer in shared memory for a part of a tile, kDim columns of kRows rows of every thread. A thread calls
+/// begin() for the first part, then take() and begin() alternately: take() moves rows to registers, so that
+/// the buffer is free while they are processed. A second buffer made kernels 1 to 4 % slower.
 template <class Real, int kDim, int kRows, int kThreads>
 struct RowsAhead {
   Real* memory;  ///< shared, kDim x kRows x kThreads numbers, aligned to 16 bytes
 
-  /// Begins to copy the thread's rows; `from`: its first one, columns `stride` apart. `policy`: none, or the
-  /// cache's.
+  /// Begins to copy the thread's rows; `from` is the first row in column 0, and columns are `stride` apart.
+  /// `policy` is one of cache_policy(), or absent.
   template <class... Policy>
   __device__ void begin(const Real* from, int stride, Policy... policy) const {
     Real* to = own();

@@ -1,5 +1,5 @@
-// The operations on numbers that a likelihood's graph consists of (src/expression/graph.hpp). Columns that
-// are computed from arrays of a GPU have the same (row_formula.hpp).
+// The operations on numbers of which a likelihood's graph consists (src/expression/graph.hpp), and of
+// formulas for columns that are computed from arrays on a GPU (row_formula.hpp).
 #ifndef EMOMC_DEVICE_SCALAR_OPERATIONS_HPP
 #define EMOMC_DEVICE_SCALAR_OPERATIONS_HPP
 
@@ -23,14 +23,14 @@ enum class Operation {
   either,  ///< logical or
   negation,
   choose,       ///< arguments[0] != 0 ? arguments[1] : arguments[2]
-  random,       ///< a draw of `distribution` with the arguments
-  gather,       ///< the element of `elements` that arguments[0] counts from 0
-  call,         ///< of a primitive
+  random,       ///< a draw from `distribution` with the arguments
+  gather,       ///< the element of `elements` with index arguments[0], from 0
+  call,         ///< a call of a primitive
   product_sum,  ///< number `index` of a RowProgram's product_sums
-  held,         ///< its argument, which derivatives take as a constant
+  held,         ///< arguments[0], which is a constant in derivatives
 };
 
-/// Of an operation whose value follows from up to three arguments alone; a truth is 1 or 0.
+/// The value of an operation that depends on up to three arguments alone; a truth value is 1 or 0.
 EMOMC_HD inline double operated(Operation operation, double a, double b, double c) {
   switch (operation) {
     case Operation::add:

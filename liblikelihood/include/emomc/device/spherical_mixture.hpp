@@ -1,5 +1,5 @@
 // Gaussian mixture with spherical covariance: weights [K], means [K][d], scales [K] (standard deviations).
-#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+#include "emomc/device/axis_aligned_mixture.hpp"  // before the guard: this may be included again
 
 #ifndef EMOMC_DEVICE_SPHERICAL_MIXTURE_HPP
 #define EMOMC_DEVICE_SPHERICAL_MIXTURE_HPP
@@ -8,7 +8,7 @@
 
 namespace emomc::device {
 
-/// A GaussianMixture but for its scales.
+/// A GaussianMixture with one scale for each component.
 struct SphericalMixture : GaussianMixture {
   static constexpr const char* covariance = "spherical";
   static constexpr BlockDescription blocks[] = {

@@ -1,5 +1,5 @@
-// Rows that go through shared memory a few columns at a time, for sums of products of many columns, where
-// registers have no room for the rows and a cache is too far away to wait for each column.
+// Streams rows through shared memory a few columns at a time, for sums of products of many columns: registers
+// have no room for the rows, and caches are too slow to wait for each column.
 #ifndef EMOMC_DEVICE_STREAMED_ROWS_CUH
 #define EMOMC_DEVICE_STREAMED_ROWS_CUH
 
@@ -9,28 +9,29 @@
 
 namespace emomc::device {
 
-/// A thread's R rows. A thread copies what it alone reads, so that no barrier is needed.
+/// A thread's R rows. A thread copies only rows that no other thread reads, so that no barrier is needed.
 template <class Real, int R, int kThreads>
 struct StreamedRows {
   static constexpr bool kStreamed = true;
   static constexpr int kStep = 16 / static_cast<int>(sizeof(Real));  ///< columns of a group of copies
-  static constexpr int kGroups = kStreamedColumns / kStep;           ///< that shared memory holds
-  static constexpr int kAhead = kGroups - 1;                         ///< that may be on their way
+  static constexpr int kGroups = kStreamedColumns / kStep;           ///< groups that shared memory holds
+  static constexpr int kAhead = kGroups - 1;                         ///< groups that may be in flight
   static constexpr int kBytes = kStreamedColumns * kThreads * R * static_cast<int>(sizeof(Real));
 
   const Real* first;  ///< the thread's first row, in column 0 of its tile
-  Real* shared;       ///< of the block, kBytes aligned to 16
+  Real* shared;       ///< the block's shared memory, kBytes aligned to 16
 
   __device__ void operator()(int j, Real (&values)[R]) const { load_rows(first + j * kTileRows, values); }
 
-  /// sums[i][r] += the products of kCount coefficients of vector i with as many columns of row r, one after
-  /// the other. The first columns are those before a coefficient whose address is a multiple of 16 bytes.
+  /// Adds the products of kCount coefficients of vector i with as many columns of row r to sums[i][r], one
+  /// after the other. The head group has the columns before the first coefficient whose address is a multiple
+  /// of 16 bytes.
   template <int kCoefficient, int kColumn, int kCount, int kChains>
   __device__ void add_products(const Real* coefficients, int stride, Real (&sums)[kChains][R]) const {
     constexpr int kBefore = (kStep - kCoefficient % kStep) % kStep;
     constexpr int kHead = kBefore < kCount ? kBefore : kCount;
     constexpr int kFull = (kCount - kHead) / kStep, kTail = kCount - kHead - kFull * kStep;
-    constexpr int kLast = kFull + 1;  // group 0 is the head, then the full ones, then the tail
+    constexpr int kLast = kFull + 1;  // group 0 is the head, then the full groups follow, then the tail
     const auto begin = [&](int group) {
       if (group <= kLast) {
         const int count = group == 0 ? kHead : group == kLast ? kTail : kStep;
@@ -74,8 +75,8 @@ struct StreamedRows {
           for (int r = 0; r < R; ++r) sums[i][r] = fused(own[c], x[c][r], sums[i][r]);
       }
     };
-    // While a full group comes behind those that are on their way; then the others, whose numbers are
-    // constants.
+    // The first loop runs while a full group follows the groups in flight. The second loop takes the other
+    // groups, whose numbers are constants.
     constexpr int kSteady = kFull > kAhead ? kFull - kAhead : 0;
     const Real* from = first + (kColumn + kHead + kAhead * kStep) * kTileRows;
 #pragma unroll 1

@@ -1,14 +1,15 @@
 // Mixture of Student's t distributions in d dimensions: weights [K], means [K][d], scales [K][d],
 // degrees_of_freedom [K]. A component has the density (Kotz and Nadarajah 2004, "Multivariate t Distributions
 // and Their Applications", with a diagonal scale matrix)
-//   Gamma((nu + d) / 2) / (Gamma(nu / 2) (nu pi)^(d / 2) prod_j s_j) (1 + sum_j ((x_j - m_j) / s_j)^2 /
-//   nu)^-(nu + d)/2.
+//   Gamma((nu + d) / 2) / (Gamma(nu / 2) (nu pi)^(d / 2) prod_j s_j)
+//     (1 + sum_j ((x_j - m_j) / s_j)^2 / nu)^(-(nu + d) / 2).
 //
-// With g = 1 / (s sqrt(nu)), h = -m g and e = log2(e) (nu + d) / 2 it is, to base 2,
+// With g = 1 / (s sqrt(nu)), h = -m g and e = log2(e) (nu + d) / 2 the weighted log density is, to base 2,
 //   t = shift - e log(1 + sum_j (x_j g_j + h_j)^2).
 // In mixed precision g, h and e are rounded to float32 first and the shift is computed from the rounded
-// numbers, as in axis_aligned_mixture.hpp: with any g and any e > log2(e) d / 2 that is a t distribution.
-#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+// numbers, as in axis_aligned_mixture.hpp: any g > 0 and any exponent e above log2(e) d / 2 define a t
+// distribution.
+#include "emomc/device/axis_aligned_mixture.hpp"  // before the guard: this may be included again
 
 #if defined(EMOMC_DEVICE_STUDENT_T_ARITHMETIC) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
 #ifdef EMOMC_DEVICE_STUDENT_T_ARITHMETIC
@@ -19,7 +20,7 @@
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
-/// An AxisAlignedShape whose coefficients are followed by e [num_blocks x 4].
+/// A shape whose coefficients are those of AxisAlignedShape, followed by e [num_blocks x 4].
 struct StudentTShape {
   int num_components;
   int dim;
@@ -39,7 +40,7 @@ struct StudentTShape {
 template <>
 inline constexpr bool kTakesLogarithms<StudentTShape> = true;
 
-/// As for an AxisAlignedShape.
+/// accumulate() of mixture_sum.hpp, with the conditions of subtract_squares() for an AxisAlignedShape.
 template <int B, int C, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate(const StudentTShape& shape, const Scalar* coefficients, int first,
                              const Row& row, Real (&t)[B][C][R]) {
@@ -100,7 +101,7 @@ struct StudentTMixture : GaussianMixture {
   }
 };
 
-/// log2 of the part of a component's normaliser that depends on `exponent`, (nu + d) / 2, and d alone, less
+/// log2 of the part of a component's normaliser that depends on `exponent`, (nu + d) / 2, and d alone, minus
 /// that of a Gaussian with the same slopes, which prepare_common() adds to every component.
 EMOMC_INLINE double student_t_normaliser(double exponent, int d) {
   const double half = 0.5 * d;
@@ -108,7 +109,7 @@ EMOMC_INLINE double student_t_normaliser(double exponent, int d) {
          d * (kLog2RootHalfLog2E + 0.5 * kLog2TwoPi);
 }
 
-/// As for an AxisAlignedShape; the normaliser is added to the first column's logarithm.
+/// prepare_distances() of prepare_mixture.hpp; the normaliser is added to the first column's logarithm.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_distances(const Team& team, const Model& model, const StudentTShape& shape,
                                 const double* theta, ComponentRange some, Real* coefficients,

@@ -1,7 +1,7 @@
-// Sums of products of numbers and columns by the tensor cores.
-//
-// They take float32 numbers without their last 13 bits, so that a number is given as a sum of two, but for
-// numbers that may be rounded; and they cut off what they add up, so that sums go on for a step only.
+// Computes sums of products of numbers and columns with tensor cores.
+// Tensor cores ignore the last 13 bits of float32 numbers, so that a number is passed as a sum of two numbers
+// unless it may be rounded. Tensor cores truncate the results of additions, so that a sum covers one step
+// only.
 #ifndef EMOMC_DEVICE_TENSOR_PRODUCTS_CUH
 #define EMOMC_DEVICE_TENSOR_PRODUCTS_CUH
 
@@ -9,10 +9,9 @@
 
 namespace emomc::device {
 
-// Products of matrices (PTX ISA, "mma.sync"). Lane 4 i + q has numbers i and i + 8 and
-// column i of the tile, in rows 4 q to 4 q + 3 of 16, or 2 q and 2 q + 1 of 8 in float64; which rows of a
-// product are which is of no matter for their sum. It gets the sums of numbers i and i + 8 with columns 2 q
-// and 2 q + 1.
+// Products of matrices (PTX ISA, "mma.sync"). Lane 4 i + q holds numbers i and i + 8 and column i of the
+// tile, in rows 4 q to 4 q + 3 of 16, or 2 q and 2 q + 1 of 8 in float64; the order of the rows of a product
+// does not matter for the sum. The lane gets the sums of numbers i and i + 8 times columns 2 q and 2 q + 1.
 struct TensorFloat {
   static constexpr int kEach = 4, kNumbers = 2, kSums = 4;
 
@@ -22,7 +21,7 @@ struct TensorFloat {
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
-  /// The part of x that the tensor cores take.
+  /// The part of x that tensor cores use, and the rest.
   static __device__ unsigned high(float x) { return __float_as_uint(x) & 0xffffe000u; }
   static __device__ unsigned low(float x) { return __float_as_uint(x - __uint_as_float(high(x))); }
   static __device__ unsigned rounded(float x) {
@@ -31,7 +30,7 @@ struct TensorFloat {
     return y;
   }
 
-  /// The numbers of two rows, in the parts that are multiplied.
+  /// The numbers of kEach rows, in pairs of rows, split into the parts that are multiplied.
   template <bool kRounded>
   struct Numbers {
     unsigned of_rows[kEach / 2][kRounded ? 1 : 2][4];
@@ -47,7 +46,7 @@ struct TensorFloat {
         }
       }
     }
-    /// sums += a' x.
+    /// Adds a' x to sums.
     __device__ void add_products(const float (&x)[kEach], float (&sums)[kSums]) const {
 #pragma unroll
       for (int r = 0; r < kEach; r += 2) {

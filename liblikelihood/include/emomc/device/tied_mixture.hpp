@@ -1,5 +1,5 @@
 // Gaussian mixture whose components share one covariance: weights [K], means [K][d], covariance [d][d].
-#include "emomc/device/triangular_mixture.hpp"  // its arithmetic may be included again
+#include "emomc/device/triangular_mixture.hpp"  // before the guard: this may be included again
 
 #ifndef EMOMC_DEVICE_TIED_MIXTURE_HPP
 #define EMOMC_DEVICE_TIED_MIXTURE_HPP
@@ -8,7 +8,7 @@
 
 namespace emomc::device {
 
-/// A GaussianMixture but for its covariance, which theta holds as a lower Cholesky factor.
+/// A GaussianMixture with another covariance block, which theta holds as a lower Cholesky factor.
 struct TiedMixture : GaussianMixture {
   static constexpr const char* covariance = "tied";
   static constexpr const char* description = "one full one for all components";

@@ -1,5 +1,5 @@
-// Log likelihoods by blocks that each take one tile of rows for a few chains; the last block of a chain to
-// finish sums the chain's tiles.
+// A kernel for log likelihoods. Each block evaluates one tile of rows, or a part of a tile, for a few chains;
+// the block of a chain that finishes last sums the chain's tiles.
 #ifndef EMOMC_DEVICE_TILE_KERNEL_CUH
 #define EMOMC_DEVICE_TILE_KERNEL_CUH
 
@@ -12,14 +12,15 @@
 
 namespace emomc::device {
 
-/// Rows that a thread takes at once: 16 bytes of a column, fewer where a tile is shared by several blocks.
+/// Number of rows that a thread evaluates at once: 16 bytes of a column, or fewer where several blocks share
+/// a tile.
 template <class Real, int kParts>
 inline constexpr int kRowsAtOnce = kTileRows / kParts / kTileThreads < static_cast<int>(16 / sizeof(Real))
                                        ? kTileRows / kParts / kTileThreads
                                        : static_cast<int>(16 / sizeof(Real));
 
-/// The numbers of evaluate() for the rows of one thread, `row` and following of the tile, by the kind of
-/// work. `rows`: their values in column 0; the next column is kStride further.
+/// Writes the numbers of evaluate() for R rows of a tile from `row` on, by the kind of work. `rows` points to
+/// the values of these rows in column 0; columns are kStride apart.
 template <TileWork kWork, int kStride, class L, class Real, int R>
 __device__ void evaluate_thread_rows(const L likelihood, const EvaluationView<Real>& view, int chain,
                                      int tile, const Real* coefficients, const Real* rows, int row,
@@ -37,22 +38,23 @@ __device__ void evaluate_thread_rows(const L likelihood, const EvaluationView<Re
   }
 }
 
-/// What a block does for one chain. In shared memory: kept in registers over the loop over rows it would be
-/// spilled there.
+/// The work of a block for one chain. It is in shared memory, since registers would be spilled in the loop
+/// over rows.
 struct TileTask {
   int chain, list, num_tiles, tile, num_rows;
   double common;
   bool is_last;
 };
 
-/// A number in shared memory, read here: not kept from before, not read ahead.
+/// A number in shared memory, loaded at this point: the volatile access prevents the compiler from keeping or
+/// preloading it.
 template <class T>
 __device__ T read_again(const T& x) {
   return *static_cast<const volatile T*>(&x);
 }
 
-/// Sum over the rows of part `part` of a tile of their log densities without the common part; thread 0 gets
-/// it. `values`: the part's rows, [column][kStride].
+/// The sum of the log densities, without `common`, of the rows of part `part` of a tile; thread 0 gets the
+/// sum. `values` are the part's rows, [column][kStride].
 template <TileWork kWork, int kParts, int kStride, class L, class Real>
 __device__ double sum_part(const L likelihood, const EvaluationView<Real>& view, const TileTask& task,
                            int part, const Real* coefficients, const Real* values, double* scratch) {
@@ -60,7 +62,7 @@ __device__ double sum_part(const L likelihood, const EvaluationView<Real>& view,
   constexpr int kPartRows = kTileRows / kParts;
   constexpr int kPasses = kPartRows / (kTileThreads * R);
   static_assert(kPasses * kTileThreads * R == kPartRows);
-  __shared__ double passes[kPasses];  // of thread 0
+  __shared__ double passes[kPasses];  // written and read by thread 0
 #pragma unroll 1
   for (int pass = 0; pass < kPasses; ++pass) {
     const int begin = (pass * kTileThreads + static_cast<int>(threadIdx.x)) * R;
@@ -90,7 +92,8 @@ __device__ double sum_part(const L likelihood, const EvaluationView<Real>& view,
   return sum_in_registers(sums);
 }
 
-/// By the last block of a chain: parts of tiles to segments to the total.
+/// Sums parts of tiles to segments and segments to the log likelihood; the block of a chain that finishes
+/// last calls this function.
 template <int kParts, class L, class Real>
 __device__ void finish_chain(const L likelihood, const EvaluationView<Real>& view, const TileTask& task,
                              double* scratch) {
@@ -114,14 +117,15 @@ __device__ void finish_chain(const L likelihood, const EvaluationView<Real>& vie
   if (threadIdx.x == 0) view.log_likelihood[task.chain] = likelihood.log_likelihood(rows, task.common, sum);
 }
 
-/// Blocks that share a multiprocessor; registers are rationed by it.
+/// Number of blocks that share a multiprocessor, which limits the registers of a thread.
 template <class L, class Real, TileMemory kMemory>
 inline constexpr int kBlocksAtOnce = kMemory == TileMemory::fused                         ? kFusedBlocksAtOnce
                                      : kMemory == TileMemory::direct || sizeof(Real) == 8 ? 1
                                      : L::kLeavesRegisters                                ? 3
                                                                                           : 2;
 
-/// Copies a part of a tile to shared memory; each thread the rows that it alone reads, after wait_for_rows.
+/// Begins to copy a part of a tile to shared memory. Each thread copies only rows that no other thread reads;
+/// the rows may be read after wait_for_copies().
 template <int kParts, class Real>
 __device__ void stage_rows(const EvaluationView<Real>& view, int num_columns, int tile, int part,
                            int num_rows, Real* staged) {
@@ -154,7 +158,7 @@ __device__ TileTask find_task(const EvaluationView<Real>& view, int i, int posit
   return task;
 }
 
-/// Hands in the part's sum; the last block of the chain sums them all.
+/// Writes the part's sum; the block of the chain that finishes last sums all parts.
 template <TileWork kWork, int kParts, class L, class Real>
 __device__ void hand_in(const L likelihood, const EvaluationView<Real>& view, TileTask& task, int place,
                         double sum, double* scratch) {
@@ -164,7 +168,7 @@ __device__ void hand_in(const L likelihood, const EvaluationView<Real>& view, Ti
       view.kept.pending[task.chain] =
           kWork == TileWork::component ? view.component[task.chain] : kAllComponents;
     if (view.log_likelihood) {
-      // The fences order the sums of all blocks before the last one's reading, through the barrier below.
+      // The fences and the barrier below order the writes of all blocks before the reads of the last block.
       const int num_blocks = task.num_tiles * kParts;
       __threadfence();
       task.is_last = num_blocks == 1 ||
@@ -178,21 +182,22 @@ __device__ void hand_in(const L likelihood, const EvaluationView<Real>& view, Ti
   if (threadIdx.x == 0) view.num_arrived[task.chain] = 0;
 }
 
-/// Grid: work.max_tiles x kParts, then groups of chains_per_block active chains.
+/// The body of the kernels below. Grid: work.max_tiles x kParts, then groups of chains_per_block active
+/// chains.
 template <TileWork kWork, TileMemory kMemory, int kParts, class L, class Real>
 __device__ __forceinline__ void evaluate_tiles(const L likelihood, const EvaluationView<Real>& view,
                                                const double* theta, int ld) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ double scratch[BlockTeam::kScratch];
   __shared__ TileTask task;
-  __shared__ int next;  // active chain
+  __shared__ int next;  // index of the next active chain
   const int position = static_cast<int>(blockIdx.x) / kParts, part = static_cast<int>(blockIdx.x) % kParts;
   const TileMemoryLayout places(likelihood.sizes(), likelihood.num_parameters(), sizeof(Real), kMemory,
                                 kParts);
   Real* own = reinterpret_cast<Real*>(memory);
   Real* staged = reinterpret_cast<Real*>(memory + places.tile);
   int num_rows = 0;
-  if (kMemory != TileMemory::direct && view.work.uniform) {  // while the kernel ahead still runs
+  if (kMemory != TileMemory::direct && view.work.uniform) {  // while the previous kernel still runs
     num_rows = view.tile_rows[position];
     stage_rows<kParts>(view, likelihood.sizes().num_columns, position, part, num_rows, staged);
   }
@@ -250,7 +255,7 @@ __device__ __forceinline__ void evaluate_tiles(const L likelihood, const Evaluat
   }
 }
 
-/// For a likelihood whose sizes are known at run time.
+/// The kernel for a likelihood whose sizes are known at run time.
 template <class L, class Real, TileWork kWork, TileMemory kMemory, int kParts>
 __global__ void __launch_bounds__(kTileThreads, kBlocksAtOnce<L, Real, kMemory>)
     tile_kernel(const __grid_constant__ EvaluationView<Real> view, const L likelihood, const double* theta,
@@ -258,7 +263,7 @@ __global__ void __launch_bounds__(kTileThreads, kBlocksAtOnce<L, Real, kMemory>)
   evaluate_tiles<kWork, kMemory, kParts>(likelihood, view, theta, ld);
 }
 
-/// The same where they are known when the kernel is compiled.
+/// The kernel for a likelihood whose sizes are known when the kernel is compiled.
 template <class SizedL, class Real, TileWork kWork, TileMemory kMemory, int kParts>
 __global__ void __launch_bounds__(kTileThreads, kBlocksAtOnce<typename SizedL::Likelihood, Real, kMemory>)
     sized_tile_kernel(const __grid_constant__ EvaluationView<Real> view, const double* theta, int ld) {

@@ -1,9 +1,10 @@
-// Distances to Gaussians with full covariance, one of their own each or one that all share.
+// Distances to Gaussians with full covariance, for mixtures with a covariance for each component or one for
+// all.
 //
 // With Sigma = L L', W = sqrt(log2(e)/2) L^-1 (lower triangular) and h = -W mean:
 //   distance_k = -sum_i (h_i + sum_{j <= i} W_ij x_j)^2.
 // In mixed precision W, then h from the rounded W, and the shifts are rounded to float32 first, as in
-// axis_aligned_mixture.hpp: whatever W > 0 on its diagonal, that is a Gaussian with normaliser prod_i W_ii.
+// axis_aligned_mixture.hpp: any W with a positive diagonal defines a Gaussian, with normaliser prod_i W_ii.
 //
 // Re-includable: the cpu engine includes this once per SIMD target (see forget_includes.hpp).
 #if defined(EMOMC_DEVICE_TRIANGULAR_MIXTURE_HPP) == defined(EMOMC_ROW_ARITHMETIC_AGAIN)
@@ -17,7 +18,7 @@
 
 namespace EMOMC_DEVICE_NAMESPACE {
 
-/// Elements of a lower triangle with its diagonal.
+/// Number of elements of a lower triangle with its diagonal.
 EMOMC_INLINE int triangle_size(int dim) { return dim * (dim + 1) / 2; }
 /// Place of element (i, j), j <= i, of a lower triangle stored row after row.
 EMOMC_INLINE int triangle_index(int i, int j) { return i * (i + 1) / 2 + j; }
@@ -42,12 +43,13 @@ struct FullShape {
   }
   EMOMC_INLINE int shift_index(int k) const { return num_blocks() * rows_per_block() * kComponentBlock + k; }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
-  /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
+  /// Number of doubles of HeightTerms, and of the scratch memory of prepare_mixture, which includes the
+  /// terms.
   EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return num_components * (triangle_size(dim) + dim + 1); }
 };
 
-/// One covariance for all components. Coefficients: W [triangle], padded to 4, then [block of 4
+/// A covariance that all components share. Coefficients: W [triangle], padded to 4, then [block of 4
 /// components][i][component in block] h_i, then shift [num_blocks x 4].
 struct TiedShape {
   int num_components;
@@ -66,12 +68,13 @@ struct TiedShape {
     return first_offset() + num_blocks() * dim * kComponentBlock + k;
   }
   EMOMC_INLINE int num_coefficients() const { return shift_index(num_blocks() * kComponentBlock); }
-  /// Doubles of HeightTerms, and of scratch that prepare_mixture needs, the terms among them.
+  /// Number of doubles of HeightTerms, and of the scratch memory of prepare_mixture, which includes the
+  /// terms.
   EMOMC_INLINE int num_terms() const { return num_components * (dim + 1); }
   EMOMC_INLINE int num_scratch() const { return triangle_size(dim) + num_components * (dim + 1); }
 };
 
-/// As for an AxisAlignedShape.
+/// accumulate() of mixture_sum.hpp, with the conditions of subtract_squares() for an AxisAlignedShape.
 template <int B, int C, int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void accumulate(const FullShape& shape, const Scalar* coefficients, int first, const Row& row,
                              Real (&t)[B][C][R]) {
@@ -109,7 +112,7 @@ EMOMC_INLINE void accumulate(const FullShape& shape, const Scalar* coefficients,
   }
 }
 
-/// (W x)_i of R rows.
+/// Writes element i of W x for R rows.
 template <int R, class Real, class Scalar, class Row>
 EMOMC_INLINE void rotate_rows(const Scalar* factors, int i, const Row& row, Real (&y)[R]) {
   EMOMC_UNROLL

@@ -1,6 +1,6 @@
 // Two Gaussians with one mean on a line, the usual signal shape of an unbinned fit:
 // fraction N(x; mean, sigma[0]) + (1 - fraction) N(x; mean, sigma[1]).
-#include "emomc/device/axis_aligned_mixture.hpp"  // its arithmetic may be included again
+#include "emomc/device/axis_aligned_mixture.hpp"  // before the guard: this may be included again
 
 #ifndef EMOMC_DEVICE_TWO_GAUSSIAN_HPP
 #define EMOMC_DEVICE_TWO_GAUSSIAN_HPP
@@ -34,7 +34,7 @@ struct TwoGaussian {
        {Axis::component, Axis::component},
        "{half_normal: 1}"},
   };
-  // These are for the programs of the host; likelihood/model_info.hpp says what they mean.
+  // The next members are for host code; likelihood/model_info.hpp explains them.
   static constexpr const char* description = "one column; two widths, one mean";
   static constexpr const char* ordered_by = "sigma";
   static constexpr const char* init = "prior";

@@ -1,6 +1,6 @@
-// Elementary functions without branches, tables and calls, from which a compiler makes vector instructions:
-// for the rows of a likelihood. Errors are below 4 ulp; each has the values of the function of the same name
-// at the ends of its domain.
+// Elementary functions without branches, tables and calls, which a compiler can vectorise, for the rows of a
+// likelihood. Errors are below 4 ulp. At the ends of the domain, each function has the values of the function
+// of the same name in emomc::device.
 #ifndef EMOMC_DEVICE_VECTOR_FUNCTIONS_HPP
 #define EMOMC_DEVICE_VECTOR_FUNCTIONS_HPP
 
@@ -11,9 +11,9 @@ namespace emomc::device::vector {
 EMOMC_INLINE double larger(double a, double b) { return a > b ? a : b; }
 EMOMC_INLINE double absolute(double x) { return double_of(bits_of(x) & 0x7ffffffffffffffful); }
 
-/// As device::exp: x = k log 2 + r, the exponential of r by the interpolation of (exp(r) - 1 - r) / r^2 at
-/// Chebyshev's points, whose error is 1e-17. The exponent is lowered by one, as 2^1024 is no number; below
-/// -708 it is 2^-1022 or less, which is 0 here.
+/// exp(x) by the method of device::exp: x = k log 2 + r, and exp(r) from the interpolation of (exp(r) - 1 -
+/// r) / r^2 at Chebyshev points, with an error of 1e-17. The exponent is lowered by one, since 2^1024 is not
+/// representable. For x below -708 the result is 2^-1022 or less and is replaced by 0.
 EMOMC_INLINE double exp(double x) {
   constexpr double kLargest = 710, kSmallest = -708.6;
   constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42, kShift = 0x1.8p52;
@@ -32,19 +32,19 @@ EMOMC_INLINE double exp(double x) {
   return y * double_of((bits_of(shifted) + 1022) << 52) * 2.0;
 }
 
-/// x = 2^k (1 + f), the logarithm of 1 + f from its series in f / (2 + f), as FreeBSD's msun (e_log.c, Sun
-/// Microsystems 1993) has it.
+/// log(x) with x = 2^k (1 + f) and the series of log(1 + f) in f / (2 + f), from FreeBSD's msun (e_log.c, Sun
+/// Microsystems 1993).
 EMOMC_INLINE double log(double x) {
   constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
   constexpr double kNormal = 0x1p-1022;
   const bool is_small = x < kNormal;
   const double scaled = is_small ? x * 0x1p54 : x;
   const u64 bits = bits_of(scaled);
-  // 1 + f in [sqrt(1/2), sqrt(2)).
+  // m = 1 + f is in [sqrt(1/2), sqrt(2)).
   const u64 above = bits - 0x3fe6a09e667f3bcdul;
   const u64 exponent = above & 0xfff0000000000000ul;
   const double m = double_of(bits - exponent);
-  // The exponent as a number: its bits, with the sign moved away, below those of 2^52.
+  // The exponent as a number: the exponent's bits, offset to be unsigned, become the lowest bits of 2^52.
   const double k = (double_of(0x4330000000000000ul | ((exponent >> 52) ^ 0x800u)) - (0x1p52 + 2048.0)) -
                    (is_small ? 54.0 : 0.0);
   const double f = m - 1.0, s = f / (2.0 + f), z = s * s, w = z * z;
@@ -61,7 +61,7 @@ EMOMC_INLINE double log(double x) {
   return x > 0 && x < kInfinity ? value : at_ends;
 }
 
-/// log(1 + x): the rounding of 1 + x is made good to first order.
+/// log(1 + x); the rounding error of 1 + x is corrected to first order.
 EMOMC_INLINE double log1p(double x) {
   const double y = 1.0 + x;
   const double lost = absolute(x) < 1.0 ? x - (y - 1.0) : 1.0 - (y - x);
@@ -79,12 +79,12 @@ EMOMC_INLINE double inv_logit(double x) {
 }
 EMOMC_INLINE double log_sum_exp(double a, double b) {
   const double high = larger(a, b), value = high + log1p(exp(-absolute(a - b)));
-  // Infinite, or one of the two is no number.
+  // Otherwise one of the two is infinite or NaN.
   const bool is_plain = absolute(high) < kInfinity;
   return is_plain && a == a ? value : a == a && b == b ? high : a + b;
 }
 
-// ---- in float32: errors below 4 ulp, results below 2^-125 are 0
+// ---- float32: errors are below 4 ulp, results below 2^-125 are 0
 
 inline constexpr float kInfinityF = __builtin_bit_cast(float, u32{0x7f800000u});
 EMOMC_INLINE u32 bits_of(float x) { return __builtin_bit_cast(u32, x); }
@@ -92,14 +92,15 @@ EMOMC_INLINE float float_of(u32 bits) { return __builtin_bit_cast(float, bits); 
 EMOMC_INLINE float larger(float a, float b) { return a > b ? a : b; }
 EMOMC_INLINE float absolute(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
 
-/// As in float64, the exponential of r by the interpolation of (exp(r) - 1 - r) / r^2 at Chebyshev's points.
-/// The exponent is halved, as 2^128 is no number; below -87 it is 2^-126 or less, which is 0 here.
+/// exp(x) in float32 by the same method as in float64. The exponent is lowered by one, since 2^128 is not
+/// representable. For x below -87 the result is 2^-126 or less and is replaced by 0.
 EMOMC_INLINE float exp(float x) {
 #ifdef __CUDA_ARCH__
-  // The instruction for 2^t, whose error is 2^-22.5, and to first order what the rounding of t lost. The
-  // power is 0 or infinite where that is no number or below -1, and keeps its sign.
+  // The instruction for 2^t has an error of 2^-22.5; the rounding error of t is corrected to first order.
+  // Where the power is 0 or infinite, the rounding error may be NaN or below -1, and max.f32 lets the power
+  // keep its sign.
   float t, power, rest;
-  asm("mul.f32 %0, %1, 0f3FB8AA3B;" : "=f"(t) : "f"(x));  // in C++ -t would be another product
+  asm("mul.f32 %0, %1, 0f3FB8AA3B;" : "=f"(t) : "f"(x));  // in C++ the product in -t below would be fused
   const float lost = EMOMC_FMAF(x, 1.92596299e-8f, EMOMC_FMAF(x, 1.44269504f, -t));
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(t));
   asm("max.f32 %0, %1, 0fBF800000;" : "=f"(rest) : "f"(lost));
@@ -119,7 +120,7 @@ EMOMC_INLINE float exp(float x) {
 #endif
 }
 
-/// 2 atanh(s) / s, for |s| up to 1/3, by its series in z = s^2 to z^8.
+/// 2 atanh(s) / s, for |s| up to 1/3, by the series in z = s^2 up to z^8.
 EMOMC_INLINE float twice_atanh(float s) {
   const float z = s * s;
   float p = EMOMC_FMAF(z, 2.0f / 17, 2.0f / 15);
@@ -135,7 +136,7 @@ EMOMC_INLINE float twice_atanh(float s) {
 EMOMC_INLINE float log(float x) {
   const bool is_small = x < 0x1p-126f;
   const u32 bits = bits_of(is_small ? x * 0x1p25f : x);
-  const u32 above = bits - 0x3f3504f3u;  // of sqrt(1/2)
+  const u32 above = bits - 0x3f3504f3u;  // 0x3f3504f3 is sqrt(1/2)
   const u32 exponent = above & 0xff800000u;
   const float k =
       (float_of(0x4b000000u | ((exponent >> 23) ^ 0x100u)) - (0x1p23f + 256.0f)) - (is_small ? 25.0f : 0.0f);
@@ -146,8 +147,8 @@ EMOMC_INLINE float log(float x) {
   return x > 0 && x < kInfinityF ? value : at_ends;
 }
 
-/// log(1 + e) for e from 0 to 1: e times a polynomial, the interpolation of log(1 + e) / e at Chebyshev's
-/// points, whose error is 5e-9.
+/// log(1 + e) for e from 0 to 1: e times the polynomial that interpolates log(1 + e) / e at Chebyshev points,
+/// with an error of 5e-9.
 EMOMC_INLINE float log1p_of_fraction(float e) {
   const float t = e - 0.5f;
   float p = EMOMC_FMAF(t, -0.00317605583894f, 0.00525027033666f);
@@ -162,7 +163,7 @@ EMOMC_INLINE float log1p_of_fraction(float e) {
   return e * p;
 }
 EMOMC_INLINE float log1p_exp(float x) {
-  return larger(x, 0.0f) + log1p_of_fraction(exp(-absolute(x)));  // of no number no number
+  return larger(x, 0.0f) + log1p_of_fraction(exp(-absolute(x)));  // NaN for NaN
 }
 EMOMC_INLINE float log_inv_logit(float x) { return -log1p_exp(-x); }
 EMOMC_INLINE float log1m_inv_logit(float x) { return -log1p_exp(x); }

@@ -1,4 +1,5 @@
-// The format of CSV files: encoding, separator, decimal mark, and whether there is a header.
+// The format of CSV files: encoding, separator, decimal mark and header, as the user states it or as it is
+// detected.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +8,10 @@
 
 namespace emomc {
 
-/// What the user states about CSV files. What is left open is detected from the file; a file with two
-/// plausible readings is refused.
+/// The format of CSV files as the user states it. Members that are left open are detected from the file; a
+/// file with two plausible readings is refused.
 struct CsvFormat {
-  std::optional<bool> header;  ///< whether the first row has the names of the columns
+  std::optional<bool> header;  ///< whether the first row contains the names of the columns; nullopt: detected
   char separator = 0;          ///< ',', ';' or '\t'; 0: detected
   char decimal = 0;            ///< '.' or ','; 0: detected
   bool operator==(const CsvFormat&) const = default;
@@ -29,7 +30,7 @@ struct CsvText {
 /// unpaired surrogate, and for "sep=" with another character than a comma, a semicolon or a tab.
 CsvText decode_csv(const std::string& name, std::string bytes);
 
-/// "commas", "semicolons" or "tabs", for messages.
+/// The separator's name for messages: "commas", "semicolons" or "tabs".
 std::string separator_name(char separator);
 
 }  // namespace emomc

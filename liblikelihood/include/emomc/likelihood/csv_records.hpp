@@ -1,4 +1,4 @@
-// CSV after RFC 4180 with quotes, CRLF and other separators than commas.
+// Reads CSV text record by record, after RFC 4180: fields in quotes, CRLF, and other separators than commas.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace emomc {
 
-/// Splits a text, which must outlive this object, into records and these into fields.
+/// Splits a text, which must outlive this object, into records, and each record into fields.
 class CsvRecords {
  public:
   /// `name` is the file's name for messages; `first_line` is the line number of the start of `text`.
@@ -21,8 +21,9 @@ class CsvRecords {
   /// Whether a field of the last record is in quotes. `""` alone is a field, not a blank line.
   bool has_quotes() const { return !unquoted_.empty(); }
 
-  /// Splits the next record into `fields`, which are valid until the next call; false at the end. Throws
-  /// InputError, with file, line and column, where a quote is not closed or is followed by text.
+  /// Splits the next record into `fields`, which are valid until the next call; returns false at the end of
+  /// the text. Throws InputError, with file, line and column, where a quote is not closed or is followed by
+  /// text.
   bool next(std::vector<std::string_view>& fields);
 
  private:

@@ -15,13 +15,13 @@ using device::kTileRows;
 
 struct DeviceRowSource;
 
-/// Values in the sampler's units (standardised if so configured), in host memory.
+/// Rows in the sampler's units (standardised if so configured), in host memory or on a GPU.
 struct DataSet {
   int dim = 0;
   std::size_t num_rows = 0;
   std::vector<double> values;     ///< num_rows x dim, row-major
-  std::vector<Segment> segments;  ///< disjoint and ascending, covering all rows; at least one
-  /// In place of `values`: rows that are on a GPU (device_table.hpp), which the engine there alone reads.
+  std::vector<Segment> segments;  ///< disjoint, ascending ranges of rows that cover all rows; at least one
+  /// Rows on a GPU (device_table.hpp), in place of `values`; only an engine of that GPU can read them.
   std::shared_ptr<const DeviceRowSource> on_device = nullptr;
 
   /// All rows as one segment.
@@ -48,7 +48,7 @@ DataSet data_on_device(DeviceRowSource source);
 /// At most `limit` evenly spaced rows, as one segment in the host's memory.
 DataSet spaced_rows(const DataSet& data, std::size_t limit);
 
-/// Tiles that do not cross segments.
+/// The tiles of all segments; no tile crosses the end of a segment.
 struct TileLayout {
   std::vector<Tile> tiles;
   std::vector<int> segment_first_tile;  ///< [num_segments + 1]
@@ -63,17 +63,19 @@ struct TiledData : TileLayout {
   std::vector<Real> values;
 };
 
-/// Throws InputError where the rows are on a GPU.
+/// Throws InputError where the rows of `data` are on a GPU.
 void check_on_host(const DataSet& data);
 
-/// TiledData::values. Throws as check_on_host().
+/// The array TiledData::values for `data` divided as `layout` states. Throws InputError as check_on_host()
+/// does.
 template <class Real>
 std::vector<Real> tile_values(const DataSet& data, const TileLayout& layout);
 
-/// Divides `data` into tiles; float32 values are rounded from float64.
+/// Divides `data` into tiles; float32 values are rounded from float64. Throws InputError as check_on_host()
+/// does.
 template <class Real>
 TiledData<Real> tile_data(const DataSet& data);
-/// The same of some rows, `segments` of them in place of data.segments; tiles keep the rows' numbers in
+/// Divides the rows of `segments`, in place of data.segments, into tiles; Tile::first_row counts the rows of
 /// `data`.
 template <class Real>
 TiledData<Real> tile_data(const DataSet& data, const std::vector<Segment>& segments);

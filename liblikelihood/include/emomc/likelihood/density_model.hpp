@@ -1,4 +1,4 @@
-// A likelihood of the user's own, a type as device/density.hpp describes it, as a RowModel.
+// Makes a RowModel of a likelihood of the user's own, a type as described in device/density.hpp.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@
 
 namespace emomc {
 
-/// The headers under emomc/device of liblikelihood; empty in a build without CUDA.
+/// The sources of liblikelihood's headers under emomc/device; empty in a build without CUDA.
 const DeviceSources& likelihood_device_sources();
-/// A header of the user's own, under the name of its file. Throws InputError where it cannot be read.
+/// The text of a header of the user's own, under the name of its file. Throws InputError where the file
+/// cannot be read.
 DeviceSource read_device_source(const std::string& file);
 
-/// The parameters that a density declares.
+/// The layout of the parameters that a density declares.
 ParameterLayout layout_of(std::span<const device::ParameterDescription> declared);
 
-/// TileArithmetic of the functions of a density.
+/// TileArithmetic by the functions of a DensityLibrary.
 template <class Real>
 class DensityTiles final : public TileArithmetic<Real> {
  public:
-  /// `owner` keeps the functions' code loaded; null where it is part of the program.
+  /// `owner` keeps the functions' code loaded; null where the code is part of the program.
   DensityTiles(const device::DensityLibrary& library, const device::DensityFunctions<Real>& functions,
                std::shared_ptr<const void> owner = nullptr)
       : library_(library), functions_(functions), owner_(std::move(owner)) {}
@@ -73,33 +74,34 @@ class DensityTiles final : public TileArithmetic<Real> {
   std::shared_ptr<const void> owner_;
 };
 
-/// How kernels evaluate a density of type `type`, which `header` of `sources` defines. `sources` outlive the
-/// result.
+/// Describes how kernels evaluate a density of type `type`, which the header `header` among `sources`
+/// defines. `sources` must outlive the result.
 DeviceModel device_model_of(const std::string& type, const std::string& header, const DeviceSources& sources,
                             const device::LikelihoodSizes& sizes, bool sums_products,
                             const device::GradientSizes& gradient = {});
 
-/// The likelihood that `type` of the file `header` defines, with a gradient: the system's compiler compiles
-/// the header when this is called (and keeps the result in emomc's cache), once for numbers and once for dual
-/// numbers (emomc/device/dual_numbers.hpp). The data have the columns of the type, in its order. Where the
-/// header cannot be differentiated, why_no_gradient() of the result says why; above 64 parameters it has no
-/// gradient. Throws InputError where the header cannot be read or compiled, MachineError where there is no
-/// compiler or it is killed.
+/// The likelihood that `type` of the file `header` defines, with a gradient: this function compiles the
+/// header with the system's compiler (and keeps the result in emomc's cache), once for numbers and once for
+/// dual numbers (emomc/device/dual_numbers.hpp). The data have the columns of the type, in the same order.
+/// Where the header cannot be differentiated, why_no_gradient() of the result returns the reason; a
+/// likelihood with more than 64 parameters has no gradient. Throws InputError where the header cannot be read
+/// or compiled, MachineError where there is no compiler or the compiler is killed.
 std::shared_ptr<const RowModel> compile_density(const std::string& header, const std::string& type,
                                                 HostBuild build = HostBuild::release);
 
 template <class Model>
 class DensityModel final : public RowModel {
  public:
-  /// `header`: the file that defines Model. Kernels are compiled from its text as it is now, host code was
-  /// compiled from what it was: an edited header takes a new build.
+  /// `header`: the file that defines Model. Kernels are compiled from the file's present text, host code was
+  /// compiled when the program was built; so an edited header requires a new build.
   explicit DensityModel(const std::string& header) : sources_{read_device_source(header)} {
     layout_ = layout_of(Model::parameters);
   }
 
   const ParameterLayout& layout() const override { return layout_; }
   int num_columns() const override { return Model::num_columns; }
-  /// Prepares the coefficients for each row, as it is only the reference engine's.
+  /// Prepares the coefficients anew for each row, which is slow; only the reference engine calls this
+  /// function.
   double log_density(const double* theta, const double* row) const override {
     using Coefficients = device::DensityCoefficients<Model>;
     double exact[Coefficients::padded], coefficients[Coefficients::padded], value[1];

@@ -10,8 +10,8 @@
 
 namespace emomc {
 
-/// A model and its sizes. `components` is ignored for a model with a fixed number of components.
-/// `covariance` selects among models of one name.
+/// A model and its number of components. `components` is ignored for a model with a fixed number of
+/// components. `covariance` selects among models of one name.
 struct ModelSpec {
   std::string name = "gaussian_mixture";
   int components = 1;
@@ -29,19 +29,19 @@ enum class Backend { automatic, reference, cpu, cuda };
 /// Names of the models in this build.
 std::vector<std::string> model_names();
 
-/// Blocks and shapes of a model's parameters for data of `dim` columns. Throws InputError where there is
-/// no such model or it does not take that many columns or components.
+/// Blocks and shapes of a model's parameters for data of `dim` columns. Throws InputError where there is no
+/// such model or the model does not take this number of columns or components.
 ParameterLayout model_layout(const ModelSpec& model, int dim);
 
 /// Resolves `automatic` from the work of one step, rows x components x columns x chains: cuda where the
 /// machine has a GPU and the work exceeds kCudaWorthwhileWork, otherwise cpu.
 Backend resolve_backend(Backend asked, const ModelSpec& model, const DataSet& data, int num_chains);
 inline constexpr double kCudaWorthwhileWork = 2e5;
-/// The same for a likelihood of which a step takes `work`.
+/// Resolves `automatic` for a likelihood of which one step takes `work`, in the same unit.
 Backend resolve_backend(Backend asked, double work);
 
-/// The device on which a backend computes. Throws InputError where it is not available, std::invalid_argument
-/// for Backend::automatic.
+/// The device on which a backend computes. Throws InputError where the device is not available,
+/// std::invalid_argument for Backend::automatic.
 std::unique_ptr<Device> make_device(Backend backend);
 
 /// Name of the SIMD instruction set that the cpu engine uses on this machine, e.g. "AVX3"; "none" without
@@ -55,17 +55,17 @@ class RowModel;
 /// outlive the engine and be of the kind that make_device(backend) returns. `num_threads` applies to cpu
 /// only; 0 uses all processors. `reference` is serial and always float64.
 ///
-/// With `ranks`, which must outlive the engine, it has a part of the rows: those of one rank of several, of
-/// which each makes an engine of the same data. All ranks then make the same calls of allocate(),
-/// allocate_gradients(), of what evaluates and of what waits for results, in the same order; each gets the
-/// results that an engine with all rows has, bit for bit. `data` are all rows. It has no device_likelihood(),
-/// and gradients only of chains that read one segment. Throws InputError for `reference` and several ranks,
-/// and as connect_devices() does.
+/// With `ranks`, which must outlive the engine, the rows are divided over several ranks: each rank makes an
+/// engine of the same `data`, which are all rows, and the engine holds the rank's part. All ranks must then
+/// call allocate(), allocate_gradients(), and the functions that evaluate and that wait for results, in the
+/// same order; each rank gets the results of an engine with all rows, bit for bit. Such an engine has no
+/// device_likelihood(), and gradients only for chains that read one segment. Throws InputError for
+/// `reference` with several ranks, and as connect_devices() does.
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, const ModelSpec& model, Precision precision,
                                               const DataSet& data, Device& device, int num_threads = 0,
                                               Communicator* ranks = nullptr);
-/// The same for a likelihood of the caller's own (row_model.hpp); the engine shares it. Throws InputError
-/// where the data have another number of columns.
+/// Makes an engine for a likelihood of the caller's own (row_model.hpp), which the engine shares. Throws
+/// InputError also where the data have another number of columns than the likelihood.
 std::unique_ptr<LikelihoodEngine> make_engine(Backend backend, std::shared_ptr<const RowModel> model,
                                               Precision precision, const DataSet& data, Device& device,
                                               int num_threads = 0, Communicator* ranks = nullptr);

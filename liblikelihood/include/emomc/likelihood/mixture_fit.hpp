@@ -1,5 +1,5 @@
-// Maximum likelihood estimates and posterior modes by EM (Dempster, Laird and Rubin 1977), for every model
-// with EM and every backend.
+// Computes maximum likelihood estimates and posterior modes by EM (Dempster, Laird and Rubin 1977), for every
+// model with EM and on every backend.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct FitOptions {
   int max_rounds = 10000;
   /// EM ends after a round that raises the objective by less than this times the number of rows.
   double tolerance = 1e-10;
-  /// [columns] lower bounds of the standard deviations; empty: 0. For maximum likelihood only.
+  /// [columns] lower bounds of the standard deviations, for maximum likelihood only; empty: 0.
   std::vector<double> smallest_scale;
 
   // For a posterior mode (generalised EM): the term that is added to the log likelihood, and a step that
@@ -30,10 +30,10 @@ struct FitOptions {
 
 struct FitResult {
   std::vector<double> theta;
-  double log_likelihood = 0;  ///< at theta
-  double objective = 0;       ///< log_likelihood plus log_prior, where there is one
+  double log_likelihood = 0;  ///< log likelihood at theta
+  double objective = 0;       ///< log_likelihood, plus log_prior for a posterior mode
   int rounds = 0;
-  /// The last round did not raise the objective by more than the tolerance, nor lower it by more than
+  /// Whether the last round raised the objective by no more than the tolerance and lowered it by no more than
   /// rounding errors can.
   bool converged = false;
 };

@@ -1,4 +1,4 @@
-// What host code asks of the types in the list of models (device/models.hpp).
+// Traits and device code of the types in the list of models (device/models.hpp), for host code.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ std::string model_type_name() {
   return {};
 }
 
-/// The headers under emomc/device of liblikelihood; empty in a build without CUDA.
+/// The sources of liblikelihood's headers under emomc/device; empty in a build without CUDA.
 const DeviceSources& likelihood_device_sources();
 
 /// The code of a mixture, whose type `model` has this qualified C++ name, for kernels that are compiled at

@@ -1,6 +1,6 @@
-// A likelihood as the engines take it: the density of one row for each kind of machine. The sum over rows is
-// the engines'. `density_model.hpp` makes one of a type in a header of the user's own; the mixtures of
-// models.hpp are made by make_engine(spec, ...).
+// The interface of a likelihood for the engines: the density of one row for each kind of machine. The engines
+// sum over rows. `density_model.hpp` makes such a likelihood from a type in a header of the user's own;
+// make_engine(spec, ...) makes the mixtures of models.hpp.
 #pragma once
 
 #include <cstddef>
@@ -16,30 +16,31 @@
 namespace emomc {
 
 /// The cpu engine's arithmetic with numbers of type Real, float or double. A tile is [column][kTileRows] in
-/// host memory, its later rows unused; sums and log densities are float64 and without `common`
-/// (device/row_likelihood.hpp).
+/// host memory; rows from num_rows on are not used. Sums and log densities are float64 and do not include
+/// `common` (device/row_likelihood.hpp).
 template <class Real>
 class TileArithmetic {
  public:
   virtual ~TileArithmetic() = default;
 
   virtual int num_coefficients() const = 0;
-  /// Numbers of float64 that prepare() works in.
+  /// Number of float64 values in the scratch memory of prepare().
   virtual int num_scratch() const = 0;
-  /// Writes the coefficients of `theta` and returns `common`; NaN where the density is not defined.
+  /// Writes the coefficients of `theta` and returns `common`, which is NaN where the density is not defined.
   virtual double prepare(const double* theta, Real* coefficients, double* scratch) const = 0;
 
   /// Writes the log density of each row; out[kTileRows].
   virtual void log_densities(const Real* coefficients, const Real* tile, int num_rows, double* out) const = 0;
-  /// Writes numbers whose tree_sum is the sum of the log densities, and returns how many; out[kTileRows]. A
-  /// part of a tile that begins and ends at multiples of kProductRows gets the numbers that it has in the
-  /// whole tile.
+  /// Writes numbers whose tree_sum is the sum of the log densities, and returns how many; out[kTileRows]. For
+  /// a part of a tile that begins and ends at multiples of kProductRows the numbers are those of the same
+  /// rows in the whole tile.
   virtual std::size_t partial_sums(const Real* coefficients, const Real* tile, int num_rows,
                                    double* out) const = 0;
 
-  /// Parameter vectors whose rows partial_sums_of_chains() evaluates together; 1: it has no gain.
+  /// The number of parameter vectors that partial_sums_of_chains() evaluates together; 1: there is no gain
+  /// from it.
   virtual int chains_at_once() const { return 1; }
-  /// partial_sums() of chains_at_once() vectors at most: coefficients[num_chains],
+  /// partial_sums() for at most chains_at_once() vectors: coefficients[num_chains],
   /// out[num_chains][kTileRows].
   virtual std::size_t partial_sums_of_chains(const Real* const* coefficients, int num_chains,
                                              const Real* tile, int num_rows, double* const* out) const {
@@ -49,16 +50,16 @@ class TileArithmetic {
     return count;
   }
 
-  /// Numbers whose sums over rows give the gradient; 0: there is no gradient.
+  /// How many sums over rows the gradient needs; 0: there is no gradient.
   virtual int num_gradient_sums() const { return 0; }
-  /// partial_sums(), and adds the sums over the tile's rows that the gradient needs to
+  /// Does what partial_sums() does, and adds the sums over the tile's rows that the gradient needs to
   /// sums[num_gradient_sums()], in float64. The order of additions is a function of num_rows alone.
   virtual std::size_t add_gradient_sums(const Real* /*coefficients*/, const Real* /*tile*/, int /*num_rows*/,
                                         double* /*out*/, double* /*sums*/) const {
     throw std::logic_error("a likelihood without a gradient");
   }
-  /// The same for chains_at_once() vectors at most: coefficients[num_chains], out[num_chains][kTileRows],
-  /// sums[num_chains][num_gradient_sums()].
+  /// add_gradient_sums() for at most chains_at_once() vectors: coefficients[num_chains],
+  /// out[num_chains][kTileRows], sums[num_chains][num_gradient_sums()].
   virtual std::size_t add_gradient_sums_of_chains(const Real* const* coefficients, int num_chains,
                                                   const Real* tile, int num_rows, double* const* out,
                                                   double* const* sums) const {
@@ -73,12 +74,12 @@ class TileArithmetic {
     throw std::logic_error("a likelihood without a gradient");
   }
 
-  /// The natural logarithm of the likelihood of `num_rows` rows; 0 of none.
+  /// The natural logarithm of the likelihood of `num_rows` rows; 0 for no rows.
   virtual double log_likelihood(double sum, std::size_t num_rows, double common) const = 0;
-  /// The natural logarithm of a row's density, from what log_densities() wrote.
+  /// The natural logarithm of a row's density, from the number that log_densities() wrote.
   virtual double log_density(double of_row, double common) const = 0;
 
-  /// Numbers of each row that are kept while one component changes at a time, in slots; 0: none.
+  /// How many numbers of each row, in slots, are kept while one component changes at a time; 0: none.
   virtual int num_kept() const { return 0; }
   /// The slot that depends on a component.
   virtual int slot_of(int /*component*/) const { return 0; }
@@ -97,11 +98,11 @@ struct DeviceModel {
   DeviceCode code;
   device::LikelihoodSizes sizes{};
   bool leaves_registers = true;
-  int rows_per_thread = 0;     ///< DeviceLikelihood's, for float64; of float32 twice as many, up to 4
-  bool sums_products = false;  ///< DeviceLikelihood's
-  int chains_together = 1;     ///< DeviceLikelihood's
+  int rows_per_thread = 0;     ///< rows of a thread in float64; in float32 twice as many, up to 4
+  bool sums_products = false;  ///< DeviceLikelihood::sums_products
+  int chains_together = 1;     ///< DeviceLikelihood::chains_together
   device::GradientSizes gradient{};
-  bool copies_parameters = false;  ///< kCopiesParameters of row_likelihood.hpp
+  bool copies_parameters = false;  ///< kCopiesParameters in row_likelihood.hpp
 };
 
 /// A likelihood that is a product over rows. Objects are immutable.
@@ -111,9 +112,10 @@ class RowModel {
   virtual const ParameterLayout& layout() const = 0;
   virtual int num_columns() const = 0;
 
-  /// The natural logarithm of a row's density, for the reference engine: serial, in float64, by the textbook.
+  /// The natural logarithm of a row's density, for the reference engine: serial, in float64, by the textbook
+  /// formula.
   virtual double log_density(const double* theta, const double* row) const = 0;
-  /// The same for `num_rows` rows [num_rows x num_columns()], row-major; out[num_rows].
+  /// log_density() of each of `rows` [num_rows x num_columns()], row-major; out[num_rows].
   virtual void log_densities(const double* theta, const double* rows, std::size_t num_rows,
                              double* out) const {
     for (std::size_t i = 0; i < num_rows; ++i)

@@ -1,4 +1,4 @@
-// Draws rows from a model with known parameters.
+// Draws rows at random from a model with known parameters.
 #pragma once
 
 #include <cstddef>

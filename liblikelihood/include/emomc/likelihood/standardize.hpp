@@ -9,20 +9,20 @@
 
 namespace emomc {
 
-/// The numbers of a column.
+/// The range of the numbers of a column.
 struct ColumnRange {
   double first = 0, least = 0, most = 0;
-  double largest = 0;  ///< of their absolute values
+  double largest = 0;  ///< the largest absolute value
 };
-/// Of each column of `values` (num_rows x dim, row-major); zeros without rows.
+/// The range of each column of `values` (num_rows x dim, row-major); zeros if there are no rows.
 std::vector<ColumnRange> column_ranges(std::span<const double> values, std::size_t dim);
 
 /// Mean and population sd (divisor N) of each column of `values` (num_rows x dim, row-major, at least one
 /// row), in two passes, in the order of device/column_folds.hpp. A constant column gets sd 1, so it is only
 /// centred.
 ColumnUnits column_units(std::span<const double> values, std::size_t dim);
-/// The same from what was found of the rows: the columns' means, and the sums of squared deviations from them
-/// and of deviations.
+/// Mean and population sd of each column from numbers that were found while the rows were read: the columns'
+/// means, the sums of squared deviations from the means (`squares`), the sums of deviations, and the ranges.
 ColumnUnits units_of_sums(const std::vector<double>& mean, const std::vector<double>& squares,
                           const std::vector<double>& deviations, std::size_t num_rows,
                           const std::vector<ColumnRange>& ranges);
@@ -30,7 +30,7 @@ ColumnUnits units_of_sums(const std::vector<double>& mean, const std::vector<dou
 /// Units in which the model's parameters can be expressed: where a scale applies to all columns (spherical
 /// mixtures), all columns get one sd, the root mean square of their sds.
 ColumnUnits column_units_for(const ParameterLayout& layout, std::span<const double> values, std::size_t dim);
-/// The same from column_units().
+/// The units from `units`, the result of column_units().
 ColumnUnits column_units_for(const ParameterLayout& layout, ColumnUnits units);
 
 /// Units close to `units` for which the map to the data's units and back has as little rounding as float64
@@ -47,7 +47,7 @@ std::vector<std::size_t> constant_columns(std::span<const double> values, std::s
 std::vector<std::size_t> columns_out_of_range(const std::vector<ColumnRange>& ranges);
 std::vector<std::size_t> columns_out_of_range(std::span<const double> values, std::size_t dim);
 
-/// In place: x[j] -> (x[j] - mean[j]) / sd[j] for each row.
+/// Replaces x[j] by (x[j] - mean[j]) / sd[j] in each row, in place.
 void standardize(const ColumnUnits& units, std::span<double> values);
 
 }  // namespace emomc
