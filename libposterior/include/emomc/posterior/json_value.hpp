@@ -43,7 +43,7 @@ class JsonValue {
   std::size_t count() const;
   /// A number, or null, which stands for a number that is not finite.
   nlohmann::json number() const;
-  /// A list of `size` such numbers or counts.
+  /// A list of `size` numbers (each a number or null), or of `size` counts.
   nlohmann::json numbers(std::size_t size) const;
   nlohmann::json counts(std::size_t size) const;
 
