@@ -22,8 +22,8 @@ struct RunData {
   std::vector<ColumnRename> renames;
   std::vector<std::string> integers;  ///< columns that have to hold integers
   std::string sha256;
-  std::vector<double> mean,
-      sd;  ///< [num_columns], with which the run standardised the data; empty: it did not standardise
+  /// [num_columns], with which the run standardised the data; empty: it did not standardise.
+  std::vector<double> mean, sd;
   std::vector<double> values;  ///< rows x columns; empty: the data are missing, changed or too large
 
   /// The mean and sd as units; empty if the manifest has none, or if they are damaged.

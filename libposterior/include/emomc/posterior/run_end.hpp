@@ -23,9 +23,8 @@ class RunEnd {
   /// Continues after a checkpoint.
   void resume(const SamplerState& state);
   std::int64_t warmup() const { return warmup_; }  ///< number of steps of the last warm-up
-  std::int64_t warmup_end() const {
-    return warmup_end_;
-  }  ///< the absolute step at which the last warm-up ends
+  /// The absolute step at which the last warm-up ends.
+  std::int64_t warmup_end() const { return warmup_end_; }
 
   /// Ends the run if sampler.until.seconds have passed. `seconds` is the time since the beginning of the run,
   /// including earlier parts.
