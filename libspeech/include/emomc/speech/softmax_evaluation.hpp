@@ -68,7 +68,7 @@ struct SoftmaxCorpus {
 /// A factor of logits, and the criterion by which it was chosen.
 struct SoftmaxTemper {
   double temper = 1;
-  double inner_log_loss = 0;  ///< mean over training speakers left out in turn; NaN: the temper was given
+  double inner_log_loss = 0;  ///< mean over training speakers left out in turn; NaN: nothing was chosen
   double frames = 0;          ///< the factor for a recording of n frames is temper * n / (n + frames)
 };
 /// The share of the temper for a recording of `num_frames` frames; 1 if that number is 0, which means
