@@ -32,9 +32,8 @@ struct RunFacts {
     double fits_of_best = 0;          ///< number of fits that reached the optimum of largest mass
     double degenerate_fits = 0;
     double followed = 0;  ///< draws that were followed to their optimum at the end of the run
-    double num_lost = 0,
-           share_of_lost = 0;  ///< optima at which none of the followed draws is (is_lost), and the share of
-                               ///< the mass of these optima
+    /// Number of optima at which none of the followed draws is (is_lost), and their share of the mass.
+    double num_lost = 0, share_of_lost = 0;
   };
   std::optional<Starts> starts;
   std::optional<TemperingSummary> tempering;  ///< exchanges of runs with rungs
