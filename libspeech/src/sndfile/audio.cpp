@@ -27,7 +27,7 @@ struct Close {
   throw InputError(file.string() + ": " + why);
 }
 
-// libsndfile's messages end with a full stop and may have several lines.
+// The first line of libsndfile's message, without the full stop at its end.
 std::string reason(SNDFILE* file) {
   std::string text = sf_strerror(file);
   text = text.substr(0, text.find('\n'));
@@ -57,7 +57,7 @@ void require_whole(const std::filesystem::path& file) {
                      " bytes of sound, the file has " + std::to_string(sound->present_bytes));
 }
 
-/// Refuses the text file that a clone of a repository has in place of a file that git-lfs did not fetch.
+/// Refuses a text file that stands for a recording that git-lfs did not fetch.
 void refuse_git_lfs_pointer(const std::filesystem::path& file) {
   constexpr std::string_view kBegin = "version https://git-lfs";
   std::string begin(kBegin.size(), '\0');
