@@ -22,7 +22,7 @@ constexpr double kMendedShare = 0.25;
 // 10 % of the draws or more.
 constexpr double kNearly = 0.2, kNearShare = 0.01;
 constexpr double kTraded = 0.05;     // share of draws with other members of the lower group than usual
-constexpr double kSamePlace = 0.25;  // in median gaps: how far a group's mean may differ in these draws
+constexpr double kSamePlace = 0.25;  // difference of a group's mean in these draws, in median gaps
 constexpr std::size_t kFewest = 100, kMostDraws = 2000;  // number of draws that are used
 constexpr std::size_t kMostValues = 20'000'000;          // number of values in the draws that are used
 

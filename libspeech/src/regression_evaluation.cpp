@@ -17,7 +17,7 @@ namespace {
 
 using Eigen::MatrixXd;
 
-constexpr std::size_t kLeastRows = 4;  // in training, for a finite predictive variance
+constexpr std::size_t kLeastRows = 4;  // training rows for a finite predictive variance
 
 bool is_chosen(const RegressionSettings& settings) {
   return !settings.sd_factor || settings.prior_sds.size() > 1;

@@ -50,7 +50,7 @@ struct ChosenSd {
 struct TrainedSet {
   std::vector<int> excluded;                 // sorted
   std::vector<std::size_t> tests;            // rows of the excluded speakers, increasing
-  std::vector<MatrixXd> modes;               // for each prior sd
+  std::vector<MatrixXd> modes;               // one mode for each prior sd
   std::map<std::size_t, Averaged> averaged;  // indexed by drawn_sd()
   std::vector<std::size_t> clip_of;          // the row of which each clip is taken
   std::vector<int> clip_frames;

@@ -31,7 +31,7 @@ double find_period(std::span<const double> samples, double begin, double expecte
   const auto highest = static_cast<std::size_t>(std::ceil(1.25 * expected));
   const auto at = static_cast<std::size_t>(std::lround(begin));
   if (begin < 0 || lowest < 2 || at + length + highest + 2 > samples.size()) return 0;
-  std::vector<double> r;  // at lags from lowest - 1 to highest + 1
+  std::vector<double> r;  // correlations at lags from lowest - 1 to highest + 1
   for (std::size_t lag = lowest - 1; lag <= highest + 1; ++lag)
     r.push_back(correlation(samples.data() + at, samples.data() + at + lag, length));
   const auto best = static_cast<std::size_t>(std::max_element(r.begin() + 1, r.end() - 1) - r.begin());

@@ -46,7 +46,8 @@ void require_regular_file(const std::filesystem::path& file) {
   if (std::filesystem::file_size(file, error) == 0 && !error) refuse(file, "the file is empty");
 }
 
-// If a WAV or AIFF file is shorter than its header states, libsndfile silently reads what is there.
+// If a WAV or AIFF file is shorter than its header states, libsndfile reads the samples that are present
+// without an error.
 void require_whole(const std::filesystem::path& file) {
   const auto sound = find_iff_sound(file);
   if (sound && sound->unclosed)  // libsndfile reads no samples of it

@@ -25,7 +25,8 @@ struct SoftmaxModel {
   FunctionalSet set = FunctionalSet::full;  ///< set of the recordings' functionals
   std::string table;   ///< table of another program on which the model was trained; empty: recordings
   std::string config;  ///< configuration of `emomc train` as text; empty: another caller trained the model
-  double sample_rate = 0;  ///< of the training recordings, in Hz; 0: the rates differed, or a table was given
+  /// Sample rate of the training recordings in Hz; 0: the rates differed, or a table was given.
+  double sample_rate = 0;
   TrainedOn trained_on;
   SoftmaxClassifier classifier;
 };

@@ -17,7 +17,7 @@ nlohmann::ordered_json to_json(const ExpressionSpec& spec);
 /// damaged.
 ExpressionSpec expression_spec_of(const JsonValue& json);
 
-/// "real", "positive", "unit_interval" or "simplex"; for a covariance "matrix".
+/// The name of a support: "real", "positive", "unit_interval" or "simplex"; for a covariance "matrix".
 const char* name_of_support(Support support);
 
 }  // namespace emomc

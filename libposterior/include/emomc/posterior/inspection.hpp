@@ -22,7 +22,7 @@ struct RunFacts {
   std::optional<double> faults, evaluations, rows, duplicate_rows;
   std::vector<std::string> columns, files;  ///< names of the data's columns, and of its files
   std::string engine;                       ///< backend, precision and device
-  std::string updated_at;                   ///< when the manifest was written, as utc_now() has it
+  std::string updated_at;                   ///< time when the manifest was written, in the form of utc_now()
   /// Where the chains started, from the manifest's "starts"; missing in manifests of earlier versions.
   struct Starts {
     double points = 0;                ///< number of distinct starting points
@@ -45,7 +45,7 @@ struct Inspection : DrawDiagnostics {
   std::vector<std::string> quantity_labels;  ///< [draws.num_quantities()] names for readers (labels_of)
 };
 
-/// "as_sampled", "relabelled" or "unmended".
+/// The name of the state of the labels in files: "as_sampled", "relabelled" or "unmended".
 std::string labels_name(Labels labels);
 /// For example "components 0 and 1 cannot be told apart in 5.0 % of the draws", for the pair that overlaps
 /// most.

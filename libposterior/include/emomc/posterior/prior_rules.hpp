@@ -19,8 +19,8 @@ struct PriorSizes {
 /// The sizes of a model. The sizes of an expression's parameters are in their PriorPart.
 PriorSizes prior_sizes(const LikelihoodConfig& likelihood, int columns);
 
-/// Describes what is wrong with a prior. `argument` is the number of the faulty argument; -1: the fault
-/// concerns the prior as a whole.
+/// A fault of a prior. `argument` is the number of the faulty argument; -1: the fault concerns the prior as a
+/// whole.
 struct PriorFault {
   int argument = -1;
   std::string why;  ///< for example "a list of 3; allowed: one number or 2, one for each component"

@@ -26,7 +26,7 @@ class RankTeam {
   /// The object of one rank.
   using Maker = std::function<std::shared_ptr<T>(Communicator&)>;
 
-  /// Throws what `make` throws, and std::invalid_argument for a size below 1.
+  /// Throws the exceptions of `make`, and std::invalid_argument for a size below 1.
   RankTeam(int size, const Maker& make)
       : ranks_(make_thread_ranks(size)), members_(static_cast<std::size_t>(size)) {
     on_rank_threads(ranks_, [&](Communicator& ranks) { of(ranks) = make(ranks); });
@@ -52,7 +52,7 @@ class RankTeam {
   }
 
   std::vector<std::unique_ptr<Communicator>> ranks_;
-  std::vector<std::shared_ptr<T>> members_;  // by rank
+  std::vector<std::shared_ptr<T>> members_;  // indexed by rank
 };
 
 }  // namespace emomc

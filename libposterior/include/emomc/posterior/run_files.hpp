@@ -90,7 +90,7 @@ class RunFiles : public DrawHandler {
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds, from earlier parts of a resumed run
   std::string started_at_;
-  nlohmann::ordered_json starts_;     ///< where the chains started; a resumed run takes it from its manifest
+  nlohmann::ordered_json starts_;     ///< description of the starts; a resumed run reads it from its manifest
   nlohmann::ordered_json precision_;  ///< the manifest's "mixed_precision"; null: nothing was measured
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   RunEnd end_;

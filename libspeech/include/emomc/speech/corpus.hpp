@@ -10,7 +10,7 @@ namespace emomc {
 struct Utterance {
   std::string id;       ///< unique in the corpus: the file's path below the corpus without its extension
   std::string speaker;  ///< as written in the corpus: "03", "Actor_12", "OAF"
-  /// "anger": the same word in all corpora, except that folders and manifests keep their own words.
+  /// Word such as "anger", the same in all corpora, except that folders and manifests keep their own words.
   std::string emotion;
   std::filesystem::path file;
 };

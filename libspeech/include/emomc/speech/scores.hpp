@@ -36,7 +36,7 @@ struct Scores {
   std::vector<std::size_t> confusion;  ///< num_classes x num_classes: row true class, column predicted class
   double log_loss = 0;                 ///< mean -log p(truth), natural logarithm
   double brier = 0;  ///< mean over utterances of the sum over classes of (p - [class is true])^2 (Brier 1950)
-  double calibration_error = 0;  ///< of the most probable class, 10 bins of equal width (Naeini et al. 2015)
+  double calibration_error = 0;      ///< ECE of the most probable class, 10 equal bins (Naeini et al. 2015)
   std::vector<CalibrationBin> bins;  ///< [10]
   /// Mean and central 99 % interval of the calibration error of labels drawn from the predicted
   /// probabilities.

@@ -21,7 +21,7 @@ enum class SpeakerKnowledge {
 };
 
 inline constexpr std::size_t kNumKnowledge = 4;
-/// "own", "five", "one", "corpus".
+/// The name of a kind of knowledge: "own", "five", "one" or "corpus".
 std::string knowledge_name(SpeakerKnowledge knowledge);
 /// The kind of knowledge, among five, one and corpus, whose number of other recordings is nearest to
 /// `recordings` on a logarithmic scale.
