@@ -162,8 +162,8 @@ class Checks {
                  "(docs/tempering.md)";
   }
 
-  // A component far from all rows has no rows, and no gradient of the density moves it towards them. Chains
-  // that start far out can all end in such a mode, agree with each other, and be wrong.
+  // A component far from all rows has no rows, and the likelihood does not draw it towards them. Chains that
+  // start far out can all end in such a mode, agree with each other, and be wrong.
   void check_unused_components() {
     if (run_.facts.tempering || !run_.facts.rows) return;
     std::size_t components = 0, unused = 0;

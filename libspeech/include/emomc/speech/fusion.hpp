@@ -13,10 +13,10 @@ struct FusionWeights {
 };
 inline constexpr double kMostFusionWeight = 4;
 
-/// The normalised log probabilities of the combination, which are proportional to `weights.first` * first +
-/// `weights.second` * second before normalisation. Both arguments are rows x num_classes log probabilities of
-/// the same rows. This is a logarithmic opinion pool (Genest and Zidek 1986, "Combining probability
-/// distributions"). Throws std::invalid_argument if the sizes disagree.
+/// The log probabilities of the combination: `weights.first` * first + `weights.second` * second, normalised
+/// in each row. Both arguments are rows x num_classes log probabilities of the same rows. This is a
+/// logarithmic opinion pool (Genest and Zidek 1986, "Combining probability distributions"). Throws
+/// std::invalid_argument if the sizes disagree.
 std::vector<double> fused_log_probability(const FusionWeights& weights, std::span<const double> first,
                                           std::span<const double> second, int num_classes);
 
