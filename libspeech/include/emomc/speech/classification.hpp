@@ -99,9 +99,9 @@ inline constexpr double kMostDamping = 4096;
 /// grid from 1 to kMostDamping, with factors of the square root of 2 near the best one. For each n0,
 /// learn_temper determines the temper from the `whole` utterances, with `mean_frames` + n0 as the upper
 /// bound, at which frames count as independent. The chosen n0 has the smallest mean log loss over all
-/// utterances of `whole` and `cuts`. Each element of `cuts` has the utterances cut to one length. If means
-/// differ only by rounding, the smallest such n0 is chosen. Throws std::invalid_argument if there are no
-/// utterances.
+/// utterances of `whole` and `cuts`. Each element of `cuts` has the utterances cut to one length. Of 0 and
+/// the powers of two, the smallest n0 is chosen if means differ only by rounding. Throws
+/// std::invalid_argument if there are no utterances.
 LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
                              std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames);
 
