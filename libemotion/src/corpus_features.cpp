@@ -23,7 +23,7 @@ CorpusFeatures read_tables(const CorpusConfig& corpus) {
   std::vector<std::string*> emotions;
   for (UtteranceFrames& utterance : result.features.utterances) emotions.push_back(&utterance.emotion);
   rename_labels(corpus.labels, emotions);
-  // Files with another extension are not tables.
+  // Files with an extension other than the pattern's are not tables.
   std::erase_if(unmatched, [&](const auto& file) {
     return file.extension() != std::filesystem::path(corpus.pattern).extension();
   });

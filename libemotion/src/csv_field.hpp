@@ -1,11 +1,11 @@
-// Fields of CSV tables.
+// Formats fields of CSV tables.
 #pragma once
 
 #include <string>
 
 namespace emomc {
 
-/// `text` as a field, in quotes where it has a comma, a quote or a line break.
+/// `text` as a field, in quotes if it contains a comma, a quote or a line break.
 inline std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -38,7 +38,7 @@ std::vector<std::string> classes_of(const FeatureSet& features, const CorpusConf
   return classes;
 }
 
-// Makes training sets of all speakers but `excluded`; equal sets are made once.
+// Makes training sets of all speakers except `excluded`; equal sets are made once.
 class SetMaker {
  public:
   SetMaker(const LabelledFrames& frames, std::vector<TrainingSet>& sets) : frames_(frames), sets_(sets) {}
@@ -54,7 +54,7 @@ class SetMaker {
     for (std::size_t s = 0; s < frames_.segment_speaker.size(); ++s) {
       if (std::binary_search(excluded.begin(), excluded.end(), frames_.segment_speaker[s])) continue;
       all.push_back(static_cast<int>(s));
-      if (frames_.segment_class[s] < 0) continue;  // of a regression
+      if (frames_.segment_class[s] < 0) continue;  // segments of a regression have no class
       set.segments_of_class[static_cast<std::size_t>(frames_.segment_class[s])].push_back(
           static_cast<int>(s));
     }
@@ -113,7 +113,7 @@ EvaluationPlan plan(const LabelledFrames& frames, const EvaluationConfig& config
     result.folds.push_back({*set, test, {}});
   }
   for (const Fold& fold : result.folds) result.sets[static_cast<std::size_t>(fold.set)].is_tested = true;
-  // Regressions plan their inner folds themselves.
+  // Softmax and linear regressions plan their inner folds themselves.
   const bool is_regression =
       config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::regression;
   if (config.classification.temper || is_regression) return result;
@@ -121,7 +121,7 @@ EvaluationPlan plan(const LabelledFrames& frames, const EvaluationConfig& config
     for (const auto& group : in_groups(without(all, fold.test_speakers), kMostInnerFolds)) {
       std::vector<int> excluded = fold.test_speakers;
       excluded.insert(excluded.end(), group.begin(), group.end());
-      // Without this group a class would have no frames if no other training speaker has it.
+      // If only this group has utterances of a class, the class would have no frames without the group.
       if (const auto set = maker.find_or_make(excluded)) fold.inner.push_back({*set, group});
     }
     if (fold.inner.empty())

@@ -23,8 +23,8 @@ Json numbers(const std::vector<double>& values) {
   return list;
 }
 
-// What becomes of probabilities where utterances are cut: confidence is the probability of the predicted
-// class, which accuracy equals if it is calibrated.
+// Scores of utterances that are cut to several lengths. Confidence is the probability of the predicted class;
+// if it is calibrated, it equals the accuracy.
 Json by_length(const LabelledFrames& frames, const MethodResult& method) {
   Json list = Json::array();
   const std::size_t lengths = method.folds.empty() ? 0 : method.folds[0].cuts.size();

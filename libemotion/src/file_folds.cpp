@@ -12,11 +12,11 @@
 namespace emomc {
 namespace {
 
-// The value of each speaker. A recording is standardised by all recordings of its speaker, so that a speaker
-// in two folds would be known in training.
+// The value of each speaker. A recording is standardised by all recordings of its speaker; a speaker in two
+// folds would therefore be known in training.
 std::vector<std::string> values_of_speakers(const LabelledFrames& frames, const FoldsConfig& folds,
                                             const std::vector<std::string>& values) {
-  std::map<int, std::size_t> first;  // an utterance of each speaker
+  std::map<int, std::size_t> first;  // one utterance of each speaker
   for (std::size_t u = 0; u < values.size(); ++u) {
     const std::string& id = frames.features.utterances[u].id;
     if (values[u].empty())

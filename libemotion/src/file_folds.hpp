@@ -1,4 +1,4 @@
-// Folds that a file gives: published divisions of a corpus, or training on some corpora and testing on
+// Reads folds from a file: published divisions of a corpus, or training on some corpora and testing on
 // others.
 #pragma once
 
@@ -11,11 +11,11 @@ namespace emomc {
 
 struct NamedFolds {
   std::vector<std::string> names;       ///< sorted
-  std::vector<std::vector<int>> tests;  ///< the test speakers of each
+  std::vector<std::vector<int>> tests;  ///< test speakers of each fold
 };
 
-/// The folds of FoldsKind::file. Throws InputError where an utterance has no fold or a speaker has two, where
-/// a value of FoldsConfig::test does not occur, or where nothing is left to train on.
+/// The folds of FoldsKind::file. Throws InputError if an utterance has no fold or a speaker has two, if a
+/// value of FoldsConfig::test does not occur, or if no utterances are left for training.
 NamedFolds folds_of_file(const LabelledFrames& frames, const FoldsConfig& folds);
 
 }  // namespace emomc

@@ -6,7 +6,7 @@
 namespace emomc {
 namespace {
 
-// Rows of `values` (utterances x classes), by utterance.
+// The rows of `values` (utterances x classes), indexed by utterance.
 std::map<std::size_t, const double*> by_utterance(const std::vector<std::size_t>& utterances,
                                                   const std::vector<double>& values, std::size_t classes) {
   std::map<std::size_t, const double*> rows;

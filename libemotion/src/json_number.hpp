@@ -1,4 +1,4 @@
-// Numbers in JSON, which has no infinities and no NaN.
+// Writes numbers to JSON, which has no infinities and no NaN.
 #pragma once
 
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace emomc {
 
-/// A number, or null for one that is not finite.
+/// A number, or null if it is not finite.
 inline nlohmann::ordered_json number(double x) {
   return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json();
 }

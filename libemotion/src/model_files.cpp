@@ -87,7 +87,7 @@ std::vector<double> read_npy_numbers(const std::filesystem::path& file, const st
                                      const std::string& sha256) {
   const std::string name = file.filename().string(), header = npy_header(shape);
   const std::size_t count = count_of(shape, name), size = header.size() + count * sizeof(double);
-  constexpr std::size_t kMore = 4096;  // so that a file of a few more bytes has the message below
+  constexpr std::size_t kMore = 4096;  // so that a file with a few bytes more gives the message below
   const std::string bytes = read_model_file(file, size + kMore);
   if (bytes.size() != size || !bytes.starts_with(header))
     throw InputError(name + " is of another size than model.json says");

@@ -1,4 +1,4 @@
-// Turns recordings into MFCCs and functionals, in parallel.
+// Computes MFCCs and functionals of recordings, in parallel.
 #include "emomc/emotion/recordings.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct Extracted {
   Dropped dropped;
   double sample_rate = 0, seconds = 0;
   std::string sound;    ///< SHA-256 of the samples rounded to 16 bits: equal for copies in other formats
-  std::string problem;  ///< the reason why it could not be read
+  std::string problem;  ///< reason why the recording could not be read
 };
 
 std::string hash_of_sound(const Recording& recording) {
@@ -44,7 +44,7 @@ std::string hash_of_sound(const Recording& recording) {
   return sha256_hex(bytes);
 }
 
-/// What a thread extracts with.
+/// The extractors of one thread.
 struct Tools {
   Extractors frames;
   DescriptorExtractors functionals;
@@ -107,9 +107,9 @@ void append_row(const Utterance& utterance, const UtteranceRow& row, FunctionalT
   to.frames.push_back(static_cast<int>(row.frames));
 }
 
-// Refuses settings that the recordings do not allow before any work. The sample rate of the first one that
-// can be read decides: what a setting may be depends on the rate. Others may have another rate, and
-// recordings that cannot be read are named later.
+// Refuses settings that the recordings do not allow, before any work. The allowed settings depend on the
+// sample rate; that of the first readable recording is used. Others may have another rate. Recordings that
+// cannot be read are reported later.
 void check_settings(const GivenRecordings& recordings, const FeaturesConfig& config,
                     Functionals functionals) {
   for (std::size_t i = 0; i < recordings.utterances.size(); ++i) {
@@ -185,7 +185,8 @@ void extract_recordings(const GivenRecordings& recordings, const FeaturesConfig&
       without_frames.push_back(wanted[i].file.string() + ": no frame (shorter than a window, or silent)");
       continue;
     }
-    // A copy in the training data of a fold and the other in its test data would raise the scores.
+    // If one copy were in the training data of a fold and the other in its test data, the scores would be too
+    // high.
     if (const auto [seen, is_new] = first_with_sound.emplace(one.sound, i); !is_new) {
       const Utterance& other = wanted[seen->second];
       std::string text = wanted[i].file.string() + ": the same sound as " + other.file.string();

@@ -1,4 +1,4 @@
-// What model.json of models that take rows of functionals has in common.
+// Reads and writes the parts of model.json that all models of rows of functionals share.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,26 +10,27 @@
 
 namespace emomc {
 
-/// The functionals that a model takes.
+/// The functionals that are the input of a model.
 struct ModelRows {
-  FunctionalSet set = FunctionalSet::full;  ///< of recordings
-  std::string table;                        ///< of another program, in place of them; empty: recordings
+  FunctionalSet set = FunctionalSet::full;  ///< set of functionals of recordings
+  std::string table;  ///< table of another program that replaces them; empty: recordings
 };
 
-/// The key `functionals`.
+/// Writes the value of the key `functionals`.
 nlohmann::ordered_json functionals_of_model(const ModelRows& rows);
-/// Reads that key. `columns`: of the model. Throws InputError for functionals that this program would not
-/// compute alike.
+/// Reads the value of the key `functionals`. `columns` are those of the model. Throws InputError for
+/// functionals that this program would compute differently.
 ModelRows read_functionals(const nlohmann::json& json, const std::vector<std::string>& columns);
 
-/// The key `corpus`.
+/// Writes the value of the key `corpus`.
 nlohmann::ordered_json statistics_json(const CorpusStatistics& corpus);
-/// Reads that key, of `columns` columns. Throws InputError.
+/// Reads the value of the key `corpus`, with `columns` columns. Throws InputError if it is damaged.
 CorpusStatistics read_statistics(const nlohmann::json& json, std::size_t columns);
 
-/// A finite number above 0. Throws InputError.
+/// Reads the number under the key `name`. Throws InputError if it is not finite or not above 0.
 double positive(const nlohmann::json& json, const std::string& name);
-/// `least` distinct names or more. Throws InputError.
+/// Reads a list of names under the key `name`. Throws InputError if there are fewer than `least` names or one
+/// occurs twice.
 std::vector<std::string> distinct_names(const nlohmann::json& json, std::size_t least,
                                         const std::string& name);
 }  // namespace emomc

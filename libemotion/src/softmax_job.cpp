@@ -104,7 +104,7 @@ struct NamedSet {
   int version;
 };
 
-// Tables of frames have functionals of their own.
+// Tables of frames have a set of functionals of their own.
 NamedSet named_set(const EvaluationConfig& config) {
   if (config.corpus.kind == "tables") return {"frames", kFrameFunctionalsVersion};
   return {functional_set_name(config.features.set), kFunctionalsVersion};

@@ -16,9 +16,9 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kVersion = 2;  // 1: mixtures
+constexpr int kVersion = 2;  // version 1 was that of mixtures
 
-// Earlier models do not name their prior.
+// Models of earlier versions do not name their prior.
 void read_prior(const nlohmann::json& json, SoftmaxClassifier& classifier) {
   classifier.prior = softmax_prior(json.value("prior", softmax_prior_name(SoftmaxPrior::ridge)));
   const bool is_ridge = classifier.prior == SoftmaxPrior::ridge;
@@ -58,7 +58,7 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
   for (std::size_t k = 0; k < kNumKnowledge; ++k) {
     const auto& one = json.at("tempers").at(knowledge_name(static_cast<SpeakerKnowledge>(k)));
     const auto& loss = one.at("inner_log_loss");
-    const auto frames = one.value("frames", 0.0);  // earlier models have none
+    const auto frames = one.value("frames", 0.0);  // missing in models of earlier versions
     if (!(frames >= 0) || !std::isfinite(frames)) throw InputError("frames is out of range");
     classifier.tempers[k] = {positive(one, "temper"),
                              loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(),

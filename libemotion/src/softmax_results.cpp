@@ -24,7 +24,7 @@ void add_details(nlohmann::ordered_json& scores, const EvaluationConfig& config,
                  const std::vector<SoftmaxFold>& folds, const StrictShare& strict) {
   scores["classifier"] = "softmax regression, penalised and as a posterior by Hamiltonian Monte Carlo";
   scores["functionals"] = functionals_json(config, columns);
-  // A row of a table says nothing of frames.
+  // The rows of a table do not contain numbers of frames.
   if (!config.features.table.empty()) scores["frames"] = 0;
   scores["prior"] = softmax_prior_name(config.softmax.prior);
   if (config.softmax.prior == SoftmaxPrior::horseshoe) {

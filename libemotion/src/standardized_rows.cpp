@@ -39,7 +39,7 @@ std::vector<StandardizedRow> standardized_speaker(const std::vector<std::span<co
   FunctionalTable table;
   table.columns.resize(stride);
   for (const auto& row : own) {
-    table.rows.emplace_back();  // of one speaker, without a name
+    table.rows.emplace_back();  // all rows have the same speaker, without a name
     table.values.insert(table.values.end(), row.begin(), row.end());
   }
   standardize_by_speaker(table);

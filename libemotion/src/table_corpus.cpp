@@ -17,7 +17,7 @@
 namespace emomc {
 namespace {
 
-// Where no recording has a row, an example of each side tells what does not fit.
+// If no recording has a row, throws InputError with an example of each side that shows what does not fit.
 void refuse_if_nothing_fits(const UtteranceTable& table, const std::vector<Utterance>& wanted,
                             const std::vector<std::optional<std::size_t>>& rows) {
   for (const auto& row : rows)
@@ -43,7 +43,7 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
   result.features.columns = {"row"};
   const std::size_t stride = table.columns.size();
   std::vector<std::string> missing, repeated;
-  std::map<std::string, std::string> first_with_values;  // an utterance by the bytes of its row
+  std::map<std::string, std::string> first_with_values;  // the first utterance with each hash of a row
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Utterance& utterance = wanted[i];
     const std::optional<std::size_t>& row = rows[i];
@@ -53,7 +53,8 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
     }
     const std::span<const double> values(table.values.data() + *row * stride, stride);
     const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-    // A copy in the training data of a fold and the other in its test data would raise the scores.
+    // If one copy were in the training data of a fold and the other in its test data, the scores would be too
+    // high.
     if (const auto [seen, is_new] = first_with_values.emplace(sha256_hex(bytes), utterance.id); !is_new) {
       repeated.push_back(utterance.id + ": the same numbers as " + seen->second);
       continue;

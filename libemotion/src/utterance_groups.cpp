@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The rows of `all` that `is_wanted` says.
+// The rows of `all` for which `is_wanted` is true.
 Predictions part_of(const Predictions& all, const std::vector<bool>& is_wanted) {
   Predictions part;
   part.num_classes = all.num_classes;

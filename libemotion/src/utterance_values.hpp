@@ -1,4 +1,4 @@
-// Values that a table about recordings or speakers gives utterances.
+// Reads the values that a table about recordings or speakers has for utterances.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace emomc {
 
-/// The value of `column` for each utterance. Throws InputError, which begins with the key `key`, where an
-/// utterance has no row.
+/// The value of `column` for each utterance. Throws InputError, whose message begins with the key `key`, if
+/// an utterance has no row.
 std::vector<std::string> utterance_values(const LabelledFrames& frames, const std::filesystem::path& file,
                                           const std::string& column, const std::string& key);
 

@@ -23,8 +23,8 @@ constexpr std::size_t kMostRefined = 8;
 constexpr double kRowsOfOneThread = 2000;  // fewer rows do not justify more threads
 constexpr double kMuchHigher = 4.6;        // log 100
 
-// Proposals that use the state of other chains stay in the space that the starts span, and chains may share a
-// start. Each start is therefore moved by about one posterior sd in every direction, times `scale`.
+// Proposals that use the states of other chains stay in the space that the starts span, and chains may share
+// a start. Each start is therefore moved in every direction by about one posterior sd times `scale`.
 void spread(const RunSetup& setup, std::uint32_t chain, std::uint64_t seed, double scale,
             std::vector<double>& theta) {
   const device::RandomSource random{seed, ~std::uint64_t{0}, chain};
@@ -45,7 +45,7 @@ double log_density(RunSetup& setup, const std::vector<double>& theta) {
   return total;
 }
 
-// Spreads the start of a chain. A prior with bounds may exclude the point; it is then moved less far.
+// Spreads the start of a chain. If bounds of the prior exclude the moved point, the distance is halved.
 void spread_inside(RunSetup& setup, std::uint32_t chain, std::uint64_t seed, std::vector<double>& theta) {
   constexpr int kHalvings = 30;
   for (int halving = 0; halving < kHalvings; ++halving) {
@@ -63,7 +63,7 @@ bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
                     [](double x, double y) { return std::abs(x - y) <= 1e-6 * (1 + std::abs(x)); });
 }
 
-// Optima that were found with some of the rows are refined with all rows.
+// Refines optima that were found with some of the rows by fits to all rows.
 void refine(const MixturePool& pool, const Target& target, std::vector<Optimum>& found) {
   if (found.size() > kMostRefined) found.resize(kMostRefined);
   for (Optimum& optimum : found) {
@@ -147,8 +147,9 @@ double sum_of_masses(const std::vector<Optimum>& optima, double unit) {
   return sum;
 }
 
-// Adds the optima at which components have no rows: those of the same mixture with fewer components. One
-// component less at a time, until the optima of such a mixture have too little mass for a chain.
+// Adds the optima at which components have no rows; these are the optima of the same mixture with fewer
+// components. The number of components is lowered by one until the optima of such a mixture have too little
+// mass for a chain.
 void add_empty_components(const RunConfig& config, const RunSetup& setup, PoolOptima& found) {
   const Target& target = *setup.target;
   const auto alpha = concentration_for_empty(target);
@@ -285,7 +286,8 @@ std::vector<double> find_starts(const RunConfig& config, RunSetup& setup) {
   }
   const bool others = proposal_use(setup.proposal.kind).other_chains;
   const int per_superchain = sampler.superchains > 0 ? sampler.chains / sampler.superchains : 1;
-  // Rungs of one chain look for modes in several places where starts are dispersed; otherwise they share one.
+  // With dispersed starts, the rungs of one chain start at different places to find more modes; otherwise
+  // they share one start.
   const int rungs = from_prior || clusters ? sampler.tempering.rungs : 1;
   std::vector<double> starts;
   std::set<std::vector<double>> distinct;
@@ -323,7 +325,7 @@ void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, cons
   const ParameterLayout& layout = setup.engine->layout();
   const auto dim = static_cast<std::size_t>(layout.dim());
   const std::size_t total = draws.num_chains() * draws.num_draws;
-  // The middle of the i-th of `count` stretches of all chains, one behind the other.
+  // The draw in the middle of the i-th of `count` stretches of all draws, with the chains one after another.
   const auto draw = [&](std::size_t i, std::size_t count) {
     const std::size_t at = (2 * i + 1) * total / (2 * count);
     std::vector<double> theta(dim);
@@ -337,7 +339,7 @@ void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, cons
   const auto device = make_device(Backend::cpu);
   const auto engine = engine_of_pool(found.pool, setup.model, *device, config.threads);
   const double alpha = concentration_for_empty(*setup.target).value_or(1);
-  // Of the optima with rows in all components: the place in the report, and the optimum after EM.
+  // For the optima with rows in all components: `places` in the report, and the `optima` after EM.
   std::vector<std::size_t> places;
   std::vector<std::vector<double>> optima, climbed;
   for (std::size_t i = 0; i < std::min(report.optima.size(), found.optima.found.size()); ++i) {
@@ -361,8 +363,8 @@ void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, cons
   report.num_followed = count;
   if (optima.empty()) return;
   for (std::size_t i = 0; i < count; ++i) climbed.push_back(climb(draw(i, count)));
-  // An optimum that is another one but for the order of its components, which a prior tells apart, cannot be
-  // told from it by the densities of rows.
+  // If two optima differ only in the order of their components, which a prior may tell apart, row densities
+  // cannot distinguish them.
   const std::vector<std::size_t> first_like = nearest_fits(*engine, optima, optima);
   std::vector<std::size_t> counts(optima.size());
   for (const std::size_t nearest : nearest_fits(*engine, optima, climbed)) ++counts[nearest];

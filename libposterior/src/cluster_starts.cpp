@@ -15,7 +15,7 @@ ClusterStarts::ClusterStarts(const RunSetup& setup, std::uint64_t seed)
 
 std::vector<double> ClusterStarts::of_chain(std::uint64_t chain) {
   const Target& target = *setup_.target;
-  // k-means leads to high modes, but may have one answer alone.
+  // k-means leads to high modes, but may always find the same one.
   const bool by_kmeans = (chain % kRungStride + chain / kRungStride) % 2 == 0;
   std::vector<double> theta = partitions_.start(by_kmeans ? Seeding::kmeans : Seeding::random_rows, seed_,
                                                 static_cast<std::uint32_t>(chain));

@@ -1,4 +1,5 @@
-// Starts of chains at random groups of rows, each at groups of its own (sampler.init: clusters).
+// Starts chains at the moments of random groups of rows, different groups for each chain (sampler.init:
+// clusters).
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,13 @@ namespace emomc {
 
 class ClusterStarts {
  public:
-  /// `setup` must outlive the object. Throws InputError where no mixture is fitted to the model's rows.
+  /// `setup` must outlive the object. Throws InputError if no mixture is fitted to the model's rows.
   ClusterStarts(const RunSetup& setup, std::uint64_t seed);
-  /// [Target::dim()], sampler's units: the moments of groups of rows, a function of (seed, chain), which is
-  /// ChainPlan::id. Every other chain, and every other rung of a chain, has groups of k-means; the others
-  /// have the rows that are nearest to random rows. Components are in the order that the prior prefers; where
-  /// it prefers none, in the one that is nearest to that of the first start that was asked for.
+  /// The start of a chain: [Target::dim()], in the sampler's units. It is computed from the moments of groups
+  /// of rows, and is a function of the seed and `chain`, which is ChainPlan::id. Every second chain, and
+  /// every second rung of a chain, uses groups of k-means; the others use the rows that are nearest to random
+  /// rows. Components are in the order that the prior prefers; if the prior prefers none, in the order that
+  /// is nearest to that of the first start of this object.
   std::vector<double> of_chain(std::uint64_t chain);
 
  private:

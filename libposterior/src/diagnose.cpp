@@ -14,10 +14,10 @@
 namespace emomc {
 namespace {
 
-constexpr double kFarApart = 3;           // in sds of a chain, if R-hat is above 1.1
-constexpr double kSomeDistance = 0.5;     // the same for smaller R-hat
+constexpr double kFarApart = 3;           // in sds of a chain; for R-hat above 1.1
+constexpr double kSomeDistance = 0.5;     // in sds of a chain; for smaller R-hat
 constexpr double kLongStretch = 0.1;      // share of the draws without a move
-constexpr double kMostDivergent = 0.005;  // share of the draws
+constexpr double kMostDivergent = 0.005;  // share of the draws with a divergence
 
 class Judge {
  public:
@@ -133,7 +133,7 @@ class Judge {
                        apart.size() == 1 ? "lies" : "lie", centre, sd);
   }
 
-  // Whether each chain stays where few others are: their means differ by more than they move.
+  // Whether each chain stays where few other chains are: the chain means differ by more than the chains move.
   bool are_in_modes_of_their_own(std::size_t q) const {
     double within = 0, between = 0, mean = 0;
     const auto chains = static_cast<double>(draws_.num_chains());
@@ -262,8 +262,8 @@ class Judge {
           "means of them are taken");
   }
 
-  // Repeats what the reader of the files noted. Draws of an approximation are a problem, since no diagnostic
-  // judges them.
+  // Reports the notes of the program that read the files. Draws of an approximation are a problem, since no
+  // diagnostic applies to them.
   void check_input() {
     for (const auto& note : draws_.notes)
       add(Severity::note, "input", note, "check that these are the draws that you mean");
@@ -279,7 +279,8 @@ class Judge {
   void check_divergences() {
     std::size_t count = 0;
     for (std::size_t n : draws_.divergences) count += n;
-    // A few may be chance; many mean that a part of the posterior cannot be reached at this step size.
+    // Few divergences may be chance; many mean that a part of the posterior cannot be reached at this step
+    // size.
     const auto draws = static_cast<double>(draws_.num_draws * draws_.num_chains());
     if (count > 0)
       add(static_cast<double>(count) > kMostDivergent * draws ? Severity::problem : Severity::warning,

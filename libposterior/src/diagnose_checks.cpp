@@ -12,14 +12,14 @@ namespace emomc {
 namespace {
 
 constexpr double kLowAcceptance = 0.05, kHighAcceptance = 0.9;
-constexpr double kTimesTarget = 2.5;  // below the target acceptance rate
+constexpr double kTimesTarget = 2.5;  // factor below the target acceptance rate
 constexpr double kStuckAcceptance = 0.001;
 constexpr double kSettledDrift = 0.5;  // change of a log scale
 constexpr double kNearFloor = 1.25, kShareAtFloor = 0.05;
 constexpr double kFaultShare = 1e-3;
 constexpr double kIndependent = 0.9;  // ESS per draw
-constexpr double kFewestRows = 2;     // of a component that describes rows
-constexpr std::size_t kNamed = 4;     // quantities or chains that a sentence names
+constexpr double kFewestRows = 2;     // number of rows of a component that describes rows
+constexpr std::size_t kNamed = 4;     // number of quantities or chains that a sentence names
 
 class Checks {
  public:
@@ -44,8 +44,8 @@ class Checks {
     findings_.push_back({severity, check, text, advice});
   }
 
-  // Moves of crank_nicolson that use the distribution fitted in warm-up. The better the fit, the higher the
-  // acceptance rate; at a rate of 1 each draw is independent of the one before.
+  // Whether a block is a move of crank_nicolson that uses the distribution fitted in warm-up. The better the
+  // fit, the higher the acceptance rate; at a rate of 1 each draw is independent of the one before.
   static bool is_move_by_fit(const std::string& block) { return block.starts_with("all["); }
   static bool is_jump(const std::string& block) { return block.starts_with("split_merge"); }
 
@@ -106,8 +106,8 @@ class Checks {
   void check_starts() {
     if (!run_.facts.starts) return;
     const RunFacts::Starts& s = *run_.facts.starts;
-    // Points that have come from the prior enter modes by their mass, which Laplace's approximation only
-    // guesses.
+    // Points that come from the prior through the rungs enter modes according to the mass, which Laplace's
+    // approximation only estimates.
     const bool is_tempered = run_.facts.tempering && run_.facts.tempering->round_trips >= draws_.num_chains();
     if (s.num_lost > 0)
       add(is_tempered ? Severity::warning : Severity::problem, "starts",
@@ -154,7 +154,7 @@ class Checks {
       check_unused_components();
   }
 
-  // What a run without rungs can do about modes that no chain has come to.
+  // Advice, for runs without rungs, on modes that no chain has found.
   std::string look_for_modes() const {
     return run_.facts.tempering
                ? ""
@@ -162,8 +162,8 @@ class Checks {
                  "(docs/tempering.md)";
   }
 
-  // Components far from all rows stay without any: nothing draws them there. Chains that start far out can
-  // all end in such a mode, agree, and be wrong.
+  // A component far from all rows has no rows, and the likelihood does not draw it towards them. Chains that
+  // start far out can all end in such a mode, agree with each other, and be wrong.
   void check_unused_components() {
     if (run_.facts.tempering || !run_.facts.rows) return;
     std::size_t components = 0, unused = 0;
@@ -212,7 +212,7 @@ class Checks {
           "a smaller thin keeps more of what was computed");
   }
 
-  // Compares scales with the floor at which their prior begins, in the units of the draws.
+  // Compares scales with the lower end of their prior, in the units of the draws.
   void check_floor() {
     const auto& floor = run_.facts.scale_floor;
     if (floor.empty()) return;

@@ -1,5 +1,5 @@
-// The checks of `diagnose` that do not judge the draws' convergence: how the sampler went, and what the data
-// are.
+// The checks of `diagnose` that do not concern the draws' convergence: the behaviour of the sampler, and the
+// properties of the data.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@ namespace emomc {
 /// "a, b, c, d and 5 more": at most four items are named.
 std::string named(const std::vector<std::string>& items);
 
-/// Starts, number of chains, acceptance rates, adaptation, densities that are not numbers, thinning.
+/// Checks starts, number of chains, acceptance rates, adaptation, densities that are not numbers, and
+/// thinning.
 void check_sampler(const Inspection& run, std::vector<Finding>& findings);
 
-/// Scales at their floor and repeated rows.
+/// Checks for scales at their floor and for repeated rows.
 void check_data(const Inspection& run, std::vector<Finding>& findings);
 
 }  // namespace emomc

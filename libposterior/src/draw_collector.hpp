@@ -1,4 +1,4 @@
-// Keeps the draws of a run in memory and decides when they are enough.
+// Keeps the draws of a run in memory and decides when there are enough draws.
 #pragma once
 
 #include <chrono>
@@ -24,18 +24,18 @@ class DrawCollector final : public DrawHandler {
   Decision on_decision(std::int64_t num_draws) override;
   void on_longer_warmup(std::int64_t end) override;
 
-  /// The draws so far with their diagnostics. Throws InputError where there are none after warm-up.
+  /// The draws so far with their diagnostics. Throws InputError if there are no draws after the warm-up.
   Inspection inspect(RunFacts facts) const;
-  /// The draws of each chain after warm-up.
+  /// The number of draws of each chain after the warm-up.
   std::int64_t num_draws() const;
   const RunEnd& end() const { return end_; }
   /// The log likelihoods of all rungs of a run with tempering that ended in `state`.
   RungDraws rung_draws(const SamplerState& state) const;
-  /// The chains; the object has none afterwards.
+  /// Moves the chains to the caller; the object has no chains afterwards.
   std::vector<ChainDraws> take_chains();
-  /// Puts the counts of accepted and proposed moves into the chains.
+  /// Stores the counts of accepted and proposed moves in the chains.
   void set_acceptance(const SamplerState& state);
-  /// Durations that the draws then have.
+  /// Stores the durations, in seconds, in the chains.
   void set_seconds(double warmup, double sampling);
 
  private:
@@ -44,7 +44,8 @@ class DrawCollector final : public DrawHandler {
   std::function<bool(const Progress&)> tell_;
   std::chrono::steady_clock::time_point started_;
   std::vector<ChainDraws> chains_;
-  std::vector<ChainDraws> rungs_;  ///< of the other rungs, in the order of tempered_plans()
+  /// Draws of all rungs except the cold one, in the order of tempered_plans().
+  std::vector<ChainDraws> rungs_;
   WrittenDraws written_;
   RunEnd end_;
   std::optional<double> warmup_seconds_, sampling_seconds_;

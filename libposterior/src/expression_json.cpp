@@ -66,7 +66,7 @@ std::vector<std::string> texts_at(const JsonValue& json, const char* key) {
   return list;
 }
 
-// A shape has at most two axes; the numbers of elements are bounded as files are.
+// Reads a shape, which has at most two axes; the number of elements is bounded as in files.
 std::vector<int> shape_at(const JsonValue& json, const char* key) {
   constexpr std::size_t kLongest = 1 << 24;
   std::vector<int> shape;
@@ -85,7 +85,7 @@ std::vector<int> shape_at(const JsonValue& json, const char* key) {
 const char* name_of_support(Support support) { return name_in(kSupports, support); }
 
 ordered_json to_json(const ExpressionSpec& spec) {
-  // This does not compile where the struct has got another member.
+  // This does not compile if a member is added to the struct and not written here.
   const auto& [parameters, linear, constants, prepare, where, log_density, code, derived, rows, simulate,
                weights, integers, reals, standardized] = spec;
   ordered_json json = ordered_json::object();

@@ -14,7 +14,7 @@ namespace emomc {
 namespace {
 
 constexpr double kSwitchedRhat = 1.1;    // R-hat of some component in its own order
-constexpr std::size_t kMostParts = 128;  // the time grows with the third power of their number
+constexpr std::size_t kMostParts = 128;  // the time grows with the third power of the number of components
 // Share of the excess of R-hat over 1 that may remain in the mended order.
 constexpr double kMendedShare = 0.25;
 // Switching from draw to draw: two groups of components are separated if the gap between them is below a
@@ -22,9 +22,9 @@ constexpr double kMendedShare = 0.25;
 // 10 % of the draws or more.
 constexpr double kNearly = 0.2, kNearShare = 0.01;
 constexpr double kTraded = 0.05;     // share of draws with other members of the lower group than usual
-constexpr double kSamePlace = 0.25;  // in median gaps: how far a group's mean may differ in these draws
+constexpr double kSamePlace = 0.25;  // difference of a group's mean in these draws, in median gaps
 constexpr std::size_t kFewest = 100, kMostDraws = 2000;  // number of draws that are used
-constexpr std::size_t kMostValues = 20'000'000;          // in these draws
+constexpr std::size_t kMostValues = 20'000'000;          // number of values in the draws that are used
 
 // Components of an array that may be switched: component k has the quantities members[k], in corresponding
 // order.
@@ -64,9 +64,9 @@ class Switching {
     return orders;
   }
 
-  // The share of draws in which the lower of two groups has other members than in most draws. It is the
-  // maximum over all groupings in which a gap separates the groups in every draw and their values do not
-  // depend on their members.
+  // The share of draws in which the lower of two groups has other members than in most draws. The result is
+  // the maximum over all groupings in which a gap separates the groups in every draw and the values of the
+  // groups do not depend on their members.
   double traded(const Parts& parts) const {
     double most = 0;
     if (parts.members.size() < 2) return most;
@@ -75,7 +75,7 @@ class Switching {
   }
 
  private:
-  // The same for the members at position m: the components are sorted by value, and each gap between
+  // The same share for the members at position m. The components are sorted by value, and each gap between
   // neighbours is tried.
   double traded(const Parts& parts, std::size_t m) const {
     const std::size_t K = parts.members.size(), all = draws_.num_chains() * draws_.num_draws;
@@ -99,7 +99,7 @@ class Switching {
       sort_draw(i);
       for (std::size_t j = 0; j + 1 < K; ++j) gaps[j][i] = sorted[j + 1].first - sorted[j].first;
     }
-    std::vector<std::size_t> cuts;  // after sorted[j]
+    std::vector<std::size_t> cuts;  // j where the gap between sorted[j] and sorted[j + 1] separates groups
     std::vector<double> medians(K - 1);
     for (std::size_t j = 0; j + 1 < K; ++j) {
       const auto middle = gaps[j].begin() + static_cast<std::ptrdiff_t>(count / 2);
@@ -133,7 +133,7 @@ class Switching {
     return most;
   }
 
-  // The draws with one set of members of the lower group, and sums of the means of both groups.
+  // The draws whose lower group has the same members: their number, and sums of the means of both groups.
   struct Grouping {
     double count = 0, below = 0, above = 0;
   };

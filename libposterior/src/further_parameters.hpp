@@ -1,4 +1,4 @@
-// Starting values of the parameters that a mixture has besides those of a mixture of Gaussians.
+// Computes starting values of the parameters that a mixture has in addition to those of a Gaussian mixture.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace emomc {
 
-/// The parameters of `model` that follow those of model_of_starts, each at the median of draws from its
-/// prior, in the units of `target`. Empty where there are none.
+/// The parameters of `model` that follow the parameters of model_of_starts. Each value is the median of draws
+/// from the parameter's prior, in the units of `target`. Empty if there are none.
 std::vector<double> centre_of_further(const ModelSpec& model, int columns, const Target& target,
                                       std::uint64_t seed);
 

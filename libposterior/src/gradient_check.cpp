@@ -11,12 +11,12 @@
 namespace emomc {
 namespace {
 
-// Coordinates that are compared, and rows that are evaluated for it: fractions of a second.
+// Maximum numbers of compared coordinates, and of rows evaluated for them; these take fractions of a second.
 constexpr std::size_t kMostCompared = 50, kMostRows = 100'000'000, kMostRowsOfReference = 1'000'000;
-constexpr std::size_t kEvaluations = 24;  // of a coordinate, about
-constexpr double kStep = 1e-3;            // of u, of which a change by 1 is much
-constexpr double kRelative = 1e-5;        // of the derivative
-constexpr double kRounding = 1e-14;       // of the log density
+constexpr std::size_t kEvaluations = 24;  // approximate number of evaluations per coordinate
+constexpr double kStep = 1e-3;            // in units of u, for which a change by 1 is large
+constexpr double kRelative = 1e-5;        // relative to the derivative
+constexpr double kRounding = 1e-14;       // relative to the log density
 
 double log_density(const Target& target, LikelihoodEngine& engine, std::span<const double> u,
                    std::vector<double>& theta) {
@@ -86,8 +86,8 @@ GradientCheck check_gradient(const Target& target, LikelihoodEngine& engine, std
       u[i] = at.u[i];
       return (up - down) / (2 * step);
     };
-    // Where a parameter is narrow beside 1, shorter steps are needed: the smallest change between two
-    // extrapolations is the error.
+    // If the density is narrow in a coordinate, shorter steps are needed. The error is the smallest change
+    // between two extrapolations.
     double best = 0, error = INFINITY, step = kStep;
     for (int k = 0; k < 5; ++k, step /= 4) {
       const double coarse = slope(2 * step), fine = slope(step), extrapolated = (4 * fine - coarse) / 3;

@@ -12,7 +12,7 @@
 namespace emomc {
 namespace {
 
-/// The number of rows that are equal to an earlier one. A zero has one sign.
+/// The number of rows that equal an earlier row. Zeros of either sign count as equal.
 std::size_t count_duplicates(const std::vector<double>& values, std::size_t dim) {
   std::vector<double> rows = values;
   for (double& x : rows) x += 0.0;

@@ -114,7 +114,7 @@ ChosenFit choose_fit(const std::vector<FitResult>& results, const FitStarts& sta
   chosen.best = results[best];
   chosen.degenerate = why[best];
   const auto host = make_device(Backend::cpu);
-  // Of rows on a GPU those that starts are found from have come to the host.
+  // If the rows are on a GPU, only those from which starts are found have been copied to the host.
   const DataSet few = setup.loaded.data.on_device ? spaced_rows(setup.loaded.data, kRowsOfStarts) : DataSet();
   const auto engine = make_engine(Backend::cpu, setup.model, Precision::float64,
                                   few.num_rows > 0 ? few : setup.loaded.data, *host, config.threads);

@@ -29,7 +29,7 @@ Domain domain_of(Support support) {
 }  // namespace
 
 std::vector<PriorPart> prior_parts(const ModelInfo& model) {
-  // The sizes do not matter here, only which axes there are.
+  // The sizes do not matter here, only the presence of axes.
   const int columns = std::max(1, model.fixed_dim);
   const ParameterLayout layout = model_layout({model.name, 1, model.covariance}, columns);
   std::vector<PriorPart> result;

@@ -16,7 +16,8 @@
 namespace emomc {
 namespace {
 
-/// For log densities one chain is enough, whatever the proposal.
+/// The configuration with one chain, which is enough for evaluating log densities; the proposal is
+/// irrelevant.
 RunConfig config_of_one_chain(RunConfig config) {
   config.sampler.chains = 1;
   config.sampler.superchains = 0;
@@ -41,10 +42,10 @@ struct Posterior::State {
   RunSetup setup;
   WrittenDraws written;
   std::vector<std::string> names;
-  std::mutex mutex;  ///< of the engines
-  // For row_log_likelihoods, once they were asked for.
+  std::mutex mutex;  ///< protects the engines
+  // The members below are made when row_log_likelihoods is first called.
   std::unique_ptr<Device> host;
-  LoadedExpression rows;  ///< where the other engine is on a GPU
+  LoadedExpression rows;  ///< used if the other engine is on a GPU
   std::unique_ptr<LikelihoodEngine> row_engine;
 
   double offset() const { return written.log_likelihood_offset() + written.log_prior_offset(); }

@@ -15,8 +15,8 @@
 namespace emomc {
 namespace {
 
-// Other keys than the seed itself: data that `emomc simulate` has made by the same seed would be one of the
-// replicates otherwise. The numbers are digits of pi.
+// Keys that are combined with the seed. Without them, data that `emomc simulate` has made with the same seed
+// would be one of the replicates. The numbers are digits of pi.
 constexpr std::uint64_t kReplicates = 0x243f6a8885a308d3, kPriorParameters = 0x13198a2e03707344,
                         kPriorReplicates = 0xa4093822299f31d0;
 
@@ -67,7 +67,7 @@ PredictiveDraws replicates(const RowSimulator& simulator, const DrawSet& set, st
   return result;
 }
 
-/// The prior of a likelihood, in the units in which draws are written.
+/// The prior of a likelihood, in the units of draws in files.
 struct Prior {
   SampledChains chains;
   ColumnUnits units;
@@ -84,7 +84,7 @@ struct Prior {
   }
 };
 
-/// `count` draws of one chain.
+/// `count` draws from the prior, as one chain.
 DrawSet draws_of(const Prior& prior, std::size_t num_rows, std::uint64_t seed, std::size_t count) {
   const Target& target = *prior.chains.target;
   const WrittenDraws written(prior.chains, prior.units, num_rows);

@@ -85,7 +85,7 @@ Fault fault_of_fixed(const ArrayArgument& array, Domain domain, int components) 
   double sum = 0;
   for (const double weight : array.values) sum += weight;
   if (array.shape.empty()) sum *= components;
-  constexpr double rounding = 1e-9;  // of weights that are written with 10 digits or more
+  constexpr double rounding = 1e-9;  // rounding of weights that are written with 10 digits or more
   if (std::abs(sum - 1) > rounding)
     return "the weights sum to " + shortest_text(sum) + "; they must sum to 1";
   return {};
@@ -201,7 +201,8 @@ std::string why_no_order(const ModelInfo& model, const PriorSet& prior, const st
     return key + " cannot order " + model.ordered_by + " that are fixed; allowed: none";
   const std::vector<PriorPart> parts = prior_parts(model);
   for (const auto& [block, spec] : prior.blocks) {
-    if (block.find('.') != std::string::npos) continue;  // an argument's prior, which all components share
+    // The prior of an argument is the same for all components.
+    if (block.find('.') != std::string::npos) continue;
     const auto part =
         std::find_if(parts.begin(), parts.end(), [&](const PriorPart& p) { return p.name == block; });
     for (const ArrayArgument& argument : spec.arguments)

@@ -48,7 +48,7 @@ class Reader {
     if (error != std::errc() || end != text.data() + text.size()) refuse();
     return {.shape = {}, .values = {value}};
   }
-  /// {name: number, ...}, or the number of a family with one argument.
+  /// Reads {name: number, ...}, or a single number for a family with one argument.
   std::vector<ArrayArgument> arguments(const std::vector<std::string>& names) {
     if (!next_is('{')) {
       if (names.size() != 1) refuse();

@@ -3,9 +3,9 @@
 namespace emomc {
 namespace {
 
-// Parameters whose dense metric a warm-up of the default length learns.
+// The maximum number of parameters whose dense metric a warm-up of the default length can learn.
 constexpr int kMostDense = 100;
-// The most that crank_nicolson fits a covariance of.
+// The maximum number of parameters for which crank_nicolson fits a covariance.
 constexpr int kMostFitted = 2000;
 
 struct Kind {
@@ -18,10 +18,11 @@ Kind choose_kind(const RunConfig& config, const RunSetup& setup) {
   const std::string walk = is_fitted ? "crank_nicolson" : "component_wise";
   if (const std::string why_not = why_no_gradient(setup); !why_not.empty())
     return {walk, "the likelihood has no gradient (" + why_not + ")"};
-  // A chain that starts far out needs a much shorter step size than all others, and may never move.
+  // A chain that starts far out needs a much shorter step size than all other chains, and may never move.
   if (config.sampler.init == "prior")
     return {walk, "chains start at draws from the prior, too far apart for the one step size of nuts"};
-  // A step that suits a tail of such a prior never enters where the density is steep (docs/proposals.md).
+  // With a step size that suits a tail of such a prior, a chain never enters the region where the density is
+  // steep (docs/proposals.md).
   if (setup.target->reaches_edge_of_support())
     return {walk, "a prior reaches the edge of its support, which no one step size of nuts suits"};
   return {"nuts", "the likelihood has gradients, and chains start near modes"};

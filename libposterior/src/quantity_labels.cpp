@@ -10,7 +10,7 @@
 namespace emomc {
 namespace {
 
-// A column's name that would not be read as one index is not used.
+// Whether the name of a column can stand for an index. Names that would not be read as a single index cannot.
 bool is_usable(const std::string& column) {
   constexpr std::size_t kLongest = 40;
   return !column.empty() && column.size() <= kLongest &&
@@ -19,7 +19,7 @@ bool is_usable(const std::string& column) {
          });
 }
 
-// The indices of `name[i,j]` as texts; empty where the name has none.
+// The indices of `name[i,j]` as texts; empty if the name has none.
 std::vector<std::string> indices_of(const std::string& name) {
   const std::size_t open = name.find('[');
   if (open == std::string::npos || name.back() != ']') return {};
@@ -66,7 +66,7 @@ std::string with_literal_brackets(const std::string& pattern) {
 }
 
 bool matches(const std::string& pattern, const std::string& name) {
-  // A name such as means[0] is compared before it is interpreted as a bracket expression.
+  // Names such as means[0] are compared literally before they are interpreted as patterns.
   return name == pattern || fnmatch(pattern.c_str(), name.c_str(), 0) == 0 ||
          fnmatch(with_literal_brackets(pattern).c_str(), name.c_str(), 0) == 0;
 }

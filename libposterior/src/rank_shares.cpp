@@ -7,7 +7,7 @@
 namespace emomc {
 namespace {
 
-// Of a rank that runs `own` and evaluates `evaluated` of them.
+// The share of a rank that runs the chains `own` and evaluates `evaluated` chains.
 RankShare share_of(const SampledChains& chains, const std::vector<ChainPlan>& own, std::size_t evaluated) {
   return {evaluated, chains.engine->plan(own, chains.options.caches),
           sampler_memory(chains.device->kind(), {chains.target.get(), 1}, chains.proposal, own)};
@@ -34,7 +34,7 @@ std::vector<RankShare> shares_of_devices(const SampledChains& chains) {
   const auto row_devices = static_cast<std::size_t>(num_row_devices(chains));
   if (row_devices == 1) return {};
   const std::vector<ChainPlan> all = tempered_plans(chains.plans, chains.options.tempering);
-  // The engine's plan is that of the first GPU, which has as many rows as any other.
+  // The engine's plan is that of the first GPU, which has as many rows as any other GPU.
   return std::vector<RankShare>(row_devices, share_of(chains, all, all.size()));
 }
 

@@ -13,8 +13,8 @@ namespace emomc {
 namespace {
 
 constexpr int kMostRounds = 100;
-// A variance is at least this share of the feature's variance over all draws and components, so that a
-// component whose feature is constant does not decide alone.
+// A variance is at least this share of the feature's variance over all draws and components. Otherwise a
+// component whose feature is constant would determine the permutations alone.
 constexpr double kLeastShare = 1e-6;
 
 /// The features of all draws, and the alternating optimisation of permutations and normal densities.
@@ -31,7 +31,7 @@ class FeatureMatcher {
     }
   }
 
-  /// Each draw in the order of one feature, ties by the next ones.
+  /// Orders the components of each draw by one feature; the next features break ties.
   std::vector<int> ordered_by(std::size_t feature) const {
     std::vector<int> permutation(n_ * K_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -60,7 +60,7 @@ class FeatureMatcher {
     return result;
   }
 
-  /// Numbers in the order of the mean of the first feature, ties by the next ones.
+  /// Numbers the components by the mean of the first feature; the next features break ties.
   void sort(std::vector<int>& permutation) {
     set_moments(permutation);
     std::vector<std::size_t> order(K_);
@@ -100,7 +100,8 @@ class FeatureMatcher {
       variance_[to] = std::max(variance_[to], least_[to % F_]);
   }
 
-  /// The best permutation of each draw and their total cost. Returns whether one has changed.
+  /// Computes the best permutation of each draw and the total cost. Returns whether a permutation has
+  /// changed.
   bool assign(std::vector<int>& permutation, double& total) const {
     std::vector<double> cost(K_ * K_);
     bool changed = false;
@@ -123,7 +124,7 @@ class FeatureMatcher {
       };
       const std::vector<int> best = least_cost_assignment(cost, static_cast<int>(K_));
       const double before = of(p), after = of(best.data());
-      // Equal costs, but for rounding, keep the permutation, so that the rounds end.
+      // If costs are equal up to rounding, the permutation is kept, so that the rounds end.
       if (after < before - 1e-12 * (std::abs(before) + 1)) {
         std::copy(best.begin(), best.end(), p);
         changed = true;

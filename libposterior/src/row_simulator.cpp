@@ -19,7 +19,7 @@ void need_values(const Table& data) {
                      "; allowed: a posterior of a copy of the data in the host's memory");
 }
 
-/// The columns that the expressions use, standardised as they read them: num_rows x used columns.
+/// The columns that the expressions use, in the units that the expressions read: num_rows x used columns.
 std::vector<double> used_rows(const Expression& expression, const ColumnUnits& units, const Table& data) {
   const std::vector<std::size_t>& used = expression.used_columns();
   std::vector<double> rows(data.num_rows * used.size());
@@ -32,7 +32,8 @@ std::vector<double> used_rows(const Expression& expression, const ColumnUnits& u
   return rows;
 }
 
-/// The places among the columns that `expression` draws of those that are `columns`, in their order.
+/// For each of `columns` that `expression` draws, its index among the drawn columns, in the order of
+/// `columns`.
 std::vector<std::size_t> places_of(const Expression& expression, const std::vector<std::string>& columns,
                                    std::vector<std::string>& variables) {
   const std::vector<std::string>& drawn = expression.simulated();
@@ -53,7 +54,7 @@ RowSimulator::RowSimulator(const ModelSpec& model, const Table& data)
   need_values(data);
   const int dim = static_cast<int>(data.columns.size());
   layout_ = model_layout(model, dim);
-  // Throws where rows cannot be simulated.
+  // This throws if rows cannot be simulated.
   simulate_rows(model, dim, std::vector<double>(static_cast<std::size_t>(layout_.dim()), 1.0), 0, 0);
 }
 
@@ -101,7 +102,7 @@ std::vector<std::string> observed_columns(const ExpressionSpec& likelihood,
   std::vector<std::string> observed;
   try {
     places_of(Expression(with_simulation(likelihood), columns), columns, observed);
-  } catch (const InputError&) {  // it is not known how they are drawn
+  } catch (const InputError&) {  // the simulation is unknown
   }
   return observed.empty() ? columns : observed;
 }

@@ -30,7 +30,7 @@ RunResult sample_to_files(RunFiles& files, SampledChains& chains, std::span<cons
   } catch (...) {
     try {
       files.write_manifest("failed", nullptr, startup_seconds);
-    } catch (const std::exception&) {  // the first fault is the one to report
+    } catch (const std::exception&) {  // the first exception is the one to report
     }
     throw;
   }

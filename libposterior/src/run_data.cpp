@@ -10,7 +10,7 @@
 namespace emomc {
 namespace {
 
-constexpr const char* kInMemory = "memory";  // make_table's name of its source
+constexpr const char* kInMemory = "memory";  // the source name of tables from make_table
 
 char mark_at(const nlohmann::json& json, const char* key, std::string_view allowed) {
   if (!json.contains(key) || !json[key].is_string()) return 0;
@@ -36,7 +36,7 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   return list;
 }
 
-// Manifests of earlier versions do not have the working directory.
+// Manifests of earlier versions lack the working directory.
 std::vector<std::string> paths_of(const nlohmann::json& data, const std::vector<std::string>& files) {
   if (!data.contains("working_directory") || !data["working_directory"].is_string()) return files;
   const std::filesystem::path from = data["working_directory"].get<std::string>();
@@ -49,8 +49,8 @@ std::vector<std::string> paths_of(const nlohmann::json& data, const std::vector<
   return paths;
 }
 
-// Bytes of a number as text, with its separator and a share of the skipped columns. The number of rows is
-// only a claim of the manifest; the size of the files bounds what is read.
+// Maximum number of bytes for a number as text, with its separator and a share of the skipped columns. The
+// manifest's number of rows may be wrong; the size of the files bounds the amount that is read.
 constexpr std::size_t kMostTextPerNumber = 64;
 
 std::uintmax_t bytes_of(const std::vector<std::string>& files) {

@@ -13,10 +13,11 @@
 namespace emomc {
 namespace {
 
-// Of a step of all chains, in units of DeviceLikelihood::cost_of_row. An H100 or H200 does 2e13 of them a
-// second (docs/performance.md: 256 chains on 100,000 rows), and this many in 200 microseconds. Two GPUs save
-// half of that, and wait for two gathers, of some 20 microseconds each by NCCL; that is an assumption of
-// bench/cluster_model.py, which is why the bound has a margin.
+// The least work of a step of all chains, in units of DeviceLikelihood::cost_of_row, for which chains that
+// gather are divided among GPUs. An H100 or H200 does 2e13 units a second (docs/performance.md: 256 chains on
+// 100,000 rows), and this amount in 200 microseconds. Two GPUs save half of this time, and wait for two
+// gathers of about 20 microseconds each by NCCL. The time of gathers is an assumption of
+// bench/cluster_model.py; the bound therefore has a margin.
 constexpr double kWorthGathers = 4e9;
 
 double work_of_step(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains) {
@@ -27,7 +28,7 @@ double work_of_step(const DeviceLikelihood& likelihood, const std::vector<ChainP
   return rows * likelihood.cost_of_row * (likelihood.real == "double" ? 2 : 1);
 }
 
-// Why `what` is not divided among `num_gpus` GPUs.
+// The reason why `what` is not divided among `num_gpus` GPUs.
 std::string why_not_by_nccl(const std::string& what, const std::string& no_nccl, std::size_t num_gpus) {
   return what + " among GPUs of one process by NCCL, and " + no_nccl + "; without it mpirun -n " +
          std::to_string(num_gpus) + " starts a process for each GPU";

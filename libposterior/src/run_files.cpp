@@ -31,7 +31,8 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// The manifest with its keys in their order, to be written again; no object if it is damaged or absent.
+// The manifest with its keys in their order, for writing a changed copy; no object if the manifest is damaged
+// or missing.
 nlohmann::ordered_json ordered_manifest(const std::filesystem::path& manifest) {
   std::ifstream file(manifest);
   std::ostringstream text;
@@ -42,8 +43,8 @@ nlohmann::ordered_json ordered_manifest(const std::filesystem::path& manifest) {
   return nlohmann::ordered_json::parse(text.str(), nullptr, false);
 }
 
-// What an earlier part of the run has written under `key`. Null if the manifest is damaged or was written by
-// an earlier version.
+// The value that an earlier part of the run has written under `key`. Null if the manifest is damaged or was
+// written by an earlier version.
 nlohmann::ordered_json of_manifest(const std::filesystem::path& manifest, const char* key) {
   const auto json = ordered_manifest(manifest);
   return json.is_object() ? json.value(key, nlohmann::ordered_json()) : nlohmann::ordered_json();
@@ -173,14 +174,15 @@ Continue RunFiles::on_progress(const Progress& progress) {
   return end_.is_reached() ? Continue::stop : Continue::yes;
 }
 
-// Decides by what diagnose finds in the draws so far, so that it finds the same after the run. The draws are
-// read from the chain files: the decision is a function of the draws alone, regardless of interruptions.
+// Decides by the findings of diagnose about the draws so far, so that diagnose has the same findings after
+// the run. The draws are read from the chain files; the decision is therefore a function of the draws alone,
+// regardless of interruptions.
 Decision RunFiles::on_decision(std::int64_t /*num_draws*/) {
   for (ChainWriter& writer : writers_) writer.flush();
   try {
     return end_.decide(inspect_directory(directory_, Numbering::mended,
                                          [&](const std::filesystem::path&) { return chains_.expression; }));
-  } catch (const InputError& error) {  // something else has moved or changed the files of this run
+  } catch (const InputError& error) {  // another program has moved or changed the files of this run
     throw MachineError(error.what());
   }
 }

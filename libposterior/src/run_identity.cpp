@@ -43,7 +43,7 @@ std::string first_of(const std::vector<std::string>& changes) {
   return text;
 }
 
-// Visits the items of `was` and `is` that have the same name together; nullptr replaces a missing one.
+// Visits the items of `was` and `is` that have the same name as pairs; nullptr stands for a missing item.
 template <class Item, class Name, class Visit>
 void for_each_pair(const std::vector<Item>& was, const std::vector<Item>& is, const Name& name,
                    const Visit& visit) {

@@ -29,7 +29,7 @@ std::vector<double> numbers_at(const nlohmann::json& json, const char* key) {
   return numbers;
 }
 
-// All files of chains/ may be of another run.
+// Checks the seed, since all files of chains/ may come from another run.
 void require_seed_of_manifest(const std::filesystem::path& directory, std::uint64_t seed) {
   const auto manifest = directory / "manifest.json";
   const auto json = read_manifest(manifest);
@@ -51,7 +51,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
   if (json.contains("engine") && json["engine"].is_string()) facts.engine = json["engine"];
   if (json.contains("updated_at") && json["updated_at"].is_string()) facts.updated_at = json["updated_at"];
-  // Manifests of earlier versions contain only the block that orders the components.
+  // Manifests of earlier versions have only the block that orders the components.
   const char* exchangeable = "exchangeable_components";
   facts.exchangeable_components = json.contains(exchangeable) && json[exchangeable].is_boolean()
                                       ? json[exchangeable].get<bool>()

@@ -120,14 +120,14 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
 
 namespace {
 
-// With their rungs.
+// The number of chains, including rungs.
 int num_chains_of(const RunConfig& config) {
   constexpr int kMostChains = 1 << 30;
   const auto all = static_cast<std::int64_t>(config.sampler.chains) * config.sampler.tempering.rungs;
   return static_cast<int>(std::min<std::int64_t>(all, kMostChains));
 }
 
-// Refuses an order by the name of a column that is not the first.
+// Throws InputError if a column is given for the order and it is not the first column.
 void check_order(const RunConfig& config, const std::vector<std::string>& columns) {
   const std::string& name = config.order_column;
   if (config.prior.order.empty() || name.empty() || name == columns[0]) return;
@@ -168,7 +168,7 @@ std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prio
 
 namespace {
 
-/// Data, likelihood, engine and target of a likelihood of the user's own.
+/// Sets up the data, likelihood, engine and target of a user-defined likelihood.
 void set_up_expression(const RunConfig& config, const Table* table, Backend backend, Communicator* ranks,
                        RunSetup& setup) {
   LoadedExpression own =
@@ -275,8 +275,7 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
   setup.options.keep_warmup = config.output.keep_warmup;
   setup.options.state_every = config.checkpoint.steps;
   setup.options.caches = caches_that_fit(*setup.engine, *setup.target, setup.proposal, all, setup.memory);
-  // The memory of the GPU is the caller's too, so that it is not filled: the caches stay small beside the
-  // data.
+  // The caller uses the memory of the GPU too. The caches therefore stay small compared with the data.
   if (const auto& on_device = setup.loaded.data.on_device)
     if (setup.engine->plan(all, ComponentCaches::on).cache_bytes > on_device->table->bytes() / 4)
       setup.options.caches = ComponentCaches::off;

@@ -15,8 +15,9 @@
 namespace emomc {
 namespace {
 
-// The quantities that the verdict is about, the worst first (see worst_of), then the one with the least ESS,
-// which ends a run with sampler.until.ess. `num_failed`: how many of them fail a check.
+// The quantities that determine the verdict, the worst first (see worst_of), then the quantity with the least
+// ESS, which decides when sampler.until.ess ends a run. `num_failed` receives the number of these quantities
+// that fail a check.
 std::vector<std::size_t> named_by_verdict(const DrawDiagnostics& run, std::size_t& num_failed) {
   const ConvergenceVerdict verdict = judge_convergence(run);
   std::vector<std::size_t> named;
@@ -197,7 +198,7 @@ static std::string labels_note(const RunSummary& summary) {
 
 std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t width) {
   std::vector<const SummaryRow*> rows;
-  // A density on a grid is for programs and omitted here, unless the verdict is about it.
+  // A density on a grid is meant for programs and is omitted here, unless it fails a check of the verdict.
   for (const auto& row : summary.rows)
     if (!row.name.starts_with("mixture_density[") || summary.is_selected || row.named < summary.num_failed)
       rows.push_back(&row);
@@ -215,7 +216,7 @@ std::string to_text(const RunSummary& summary, std::size_t max_rows, std::size_t
     });
     rows.resize(max_rows);
   }
-  // Where a terminal is narrow, columns that others stand for go first.
+  // On a narrow terminal, columns that others can replace are left out first.
   TextTable table({{"name"},
                    {"mean"},
                    {"sd"},

@@ -10,7 +10,7 @@
 namespace emomc {
 namespace {
 
-/// What a run's manifest has about it.
+/// The facts that a run's manifest would state.
 RunFacts facts_of(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   RunFacts facts;
   facts.status = "finished";
@@ -32,7 +32,7 @@ RunFacts facts_of(const RunConfig& config, const RunSetup& setup, const RunResul
   return facts;
 }
 
-/// The starts with the draws that are at their optima, as diagnose() reads them.
+/// Counts the draws at each optimum of the starts, and stores the counts where diagnose() reads them.
 void follow_starts(const RunConfig& config, const RunSetup& setup, Inspection& run, StartReport& starts) {
   follow_draws_to_optima(config, setup, run.draws, starts);
   nlohmann::ordered_json json = to_json(starts);

@@ -11,7 +11,8 @@
 namespace emomc {
 namespace {
 
-/// check_run_directory has the words of the program's command line.
+/// Refuses an existing run with a message for callers of sample(); the message of check_run_directory names
+/// options of the command line.
 void refuse_existing(const std::filesystem::path& directory, ExistingRun existing) {
   std::error_code error;
   if (existing != ExistingRun::refuse || !std::filesystem::is_directory(directory, error)) return;
@@ -26,7 +27,7 @@ RunEnd end_of(const RunConfig& config, const SamplerState& state) {
   return end;
 }
 
-/// The draws that are in the directory after a run, with what has become of the starts.
+/// The draws in the directory after a run, with the counts of draws at the optima of the starts.
 Draws results_of(const RunConfig& config, const RunSetup& setup, RunFiles& files, const RunResult& result,
                  double startup_seconds) {
   Draws draws;
@@ -46,7 +47,7 @@ Draws results_of(const RunConfig& config, const RunSetup& setup, RunFiles& files
     if (!draws.finished) return draws;
     if (draws.starts.num_followed > 0) files.write_manifest("finished", &result, startup_seconds);
     write_file_atomically(directory / "summary.csv", to_csv(summarize_run(draws.run, {})));
-  } catch (const InputError& error) {  // something else has moved or changed the files of this run
+  } catch (const InputError& error) {  // another program has moved or changed the files of this run
     throw MachineError(error.what());
   }
   return draws;

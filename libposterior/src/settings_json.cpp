@@ -17,7 +17,7 @@ ordered_json json_of(const PriorSpec& prior) {
   return ordered_json::array({family_name(prior.family), std::move(arguments)});
 }
 
-// The lists of members below do not compile where a struct has got another one, which may change draws.
+// The lists of members below do not compile if a member, which may change draws, is added to a struct.
 
 ordered_json json_of(const PriorSet& priors) {
   const auto& [blocks, scale_floor, order, list_orders] = priors;
@@ -49,7 +49,7 @@ ordered_json json_of(const ProposalConfig& proposal) {
 }
 
 ordered_json json_of(const SamplerConfig& sampler) {
-  // sampler.until only ends a run.
+  // sampler.until is left out, since it only ends a run.
   const auto& [chains, chooses_warmup, warmup, chooses_draws, draws, thin, seed, init, init_tries,
                superchains, max_nan_share, until, proposal, tempering] = sampler;
   ordered_json json = {{"chains", chains},
@@ -62,7 +62,7 @@ ordered_json json_of(const SamplerConfig& sampler) {
                        {"superchains", superchains},
                        {"max_nan_share", max_nan_share},
                        {"proposal", json_of(proposal)}};
-  // Runs without tempering, of earlier versions too, do not have the key.
+  // The key is written only for runs with tempering; runs of earlier versions do not have it.
   if (tempering.is_on())
     json["tempering"] = {{"rungs", tempering.rungs}, {"ladder", tempering.betas}, {"every", tempering.every}};
   return json;

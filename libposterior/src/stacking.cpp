@@ -39,7 +39,7 @@ std::string chains_text(const StackedCluster& cluster) {
   return (names.size() == 1 ? "chain " : "chains ") + joined(names);
 }
 
-// The value at which the weights of the sorted values reach a share of their sum.
+// The least value at which the cumulative weight of the sorted values reaches `share`.
 double weighted_quantile(const std::vector<std::pair<double, double>>& sorted, double share) {
   constexpr double kRounding = 1e-12;
   double sum = 0;
@@ -159,7 +159,8 @@ Stacking StackingScores::result(double concentration) const {
   if (draws_of_chain_ < kFewDraws)
     stacking.warnings.push_back(
         fmt::format("{} of each chain are few for importance sampling", counted(draws_of_chain_, "draw")));
-  // What the choice of weights gains where equal ones are right: twice it has a chi-squared distribution.
+  // The expected gain from the choice of weights if equal weights are right: twice the gain has a chi-squared
+  // distribution.
   const double by_chance = 0.5 * static_cast<double>(num_clusters_ - 1);
   if (num_clusters_ > 1 && stacking.elpd - stacking.elpd_of_equal_weights <= by_chance)
     stacking.warnings.push_back(fmt::format(

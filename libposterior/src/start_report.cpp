@@ -29,10 +29,10 @@ std::string empty_text(const StartReport::Place& place) {
 
 bool is_lost(double share, double num_draws, double num_followed) {
   constexpr double kOverestimated = 3, kRate = 0.01;
-  constexpr double kMostFollowed = 1e6;  // a file may say anything
+  constexpr double kMostFollowed = 1e6;  // the number may come from an untrusted file
   if (!(num_draws <= num_followed && num_followed <= kMostFollowed)) return false;
   const double p = share / kOverestimated;
-  double cumulative = 0;  // of the binomial distribution
+  double cumulative = 0;  // cumulative probability of the binomial distribution
   for (double k = 0; k <= num_draws && cumulative < kRate; ++k)
     cumulative +=
         std::exp(std::lgamma(num_followed + 1) - std::lgamma(k + 1) - std::lgamma(num_followed - k + 1) +
@@ -44,9 +44,9 @@ bool is_lost(const StartReport::Place& place, std::size_t num_followed) {
   const auto draws = static_cast<double>(place.num_draws);
   if (place.num_examined > 0)
     return is_lost(place.share * place.recognised, draws, static_cast<double>(place.num_examined));
-  // A single draw shows that the chains have not lost the optimum; how often they are there is for R-hat to
-  // say, since the approximate masses of optima that are not far apart may be wrong by more than a factor of
-  // three.
+  // A single draw shows that the chains have not lost the optimum. R-hat judges how often the chains are
+  // there, since the approximate masses of optima that are not far apart may be wrong by more than a factor
+  // of three.
   return place.num_draws == 0 && is_lost(place.share, 0, static_cast<double>(num_followed));
 }
 

@@ -12,7 +12,7 @@
 namespace emomc {
 namespace {
 
-// Below this mean probability of an exchange, points hardly pass.
+// Below this mean probability of an exchange, points hardly move between rungs.
 constexpr double kLeastSwapRate = 0.1;
 
 double least_of(const std::vector<double>& rates) {

@@ -14,11 +14,12 @@ namespace emomc {
 namespace {
 
 constexpr std::size_t kWidthOfUnknown = 80;
-constexpr std::size_t kNarrowest = 20;  // of a terminal that says what no table can obey
+constexpr std::size_t kNarrowest = 20;  // minimum width, for a terminal that reports a uselessly small one
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
-// With `decimals` digits after the point; scientific where that would have too many digits on either side.
+// Formats `x` with `decimals` digits after the point; scientific if there would be too many digits on either
+// side.
 std::string with_decimals(double x, int decimals) {
   constexpr int kMostDigits = 9;
   const double size = std::abs(x);
@@ -131,7 +132,7 @@ std::string TextTable::text(std::size_t width) const {
       if (kept[c]) sum += widths[c] + (c > 0 ? 1 : 0);
     return sum;
   };
-  // The first column may become narrower, but not narrower than this.
+  // The first column may be narrowed, but not below this width.
   constexpr std::size_t kNarrowestName = 16;
   const auto narrow = [&] {
     const std::size_t least = std::min(widths[0], kNarrowestName);

@@ -12,8 +12,8 @@
 namespace emomc {
 namespace {
 
-constexpr double kLeastBfmi = 0.3;           // below it Stan warns
-constexpr std::size_t kFewestForBfmi = 100;  // draws of a chain
+constexpr double kLeastBfmi = 0.3;           // threshold of Stan's warning
+constexpr std::size_t kFewestForBfmi = 100;  // minimum number of draws of a chain
 constexpr double kAcceptanceBelowTarget = 0.15;
 constexpr double kShareOfDeepest = 0.01;
 

@@ -1,5 +1,5 @@
-// ARFF files (Attribute-Relation File Format, Witten, Frank, Hall 2011, "Data Mining", 2.4): the header, and
-// rows as fields. Sparse rows are refused.
+// Reads ARFF files (Attribute-Relation File Format, Witten, Frank, Hall 2011, "Data Mining", 2.4): the
+// header, and rows as fields. Sparse rows are refused.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace emomc {
 class ArffRecords {
  public:
   /// Reads the header. `name` is the file's name for messages; `text` must outlive the object. Throws
-  /// InputError, with file and line, for a line that is none of a header's.
+  /// InputError, with file and line, for a line that does not belong in a header.
   ArffRecords(std::string name, const std::string& text);
 
   const std::vector<std::string>& attributes() const { return attributes_; }
-  /// Whether an attribute is of another type than a number.
+  /// For each attribute, whether its type is not a number.
   const std::vector<bool>& is_text() const { return is_text_; }
-  /// The number of the line that was read last; after the constructor that of @data.
+  /// The number of the line that was read last; after the constructor, the line of @data.
   std::size_t line() const { return line_; }
   /// Splits the next row into `fields`, valid until the next call; false at the end. Throws InputError for a
   /// sparse row or a quote that is not closed.
@@ -29,7 +29,7 @@ class ArffRecords {
   bool next_line(std::string_view& line);
   void read_attribute(std::string_view rest);
   [[noreturn]] void refuse(const std::string& why) const;
-  /// Takes a word or a text in quotes from the beginning of `rest`; it ends at one of `ends`.
+  /// Removes a word or a quoted text from the beginning of `rest` and returns it; it ends at one of `ends`.
   std::string_view take(std::string_view& rest, const char* ends);
 
   std::string name_;
@@ -37,7 +37,7 @@ class ArffRecords {
   std::size_t line_ = 0;
   std::vector<std::string> attributes_;
   std::vector<bool> is_text_;
-  std::deque<std::string> unquoted_;  // texts of the last row that had a backslash
+  std::deque<std::string> unquoted_;  // texts of the last row that contained a backslash
 };
 
 }  // namespace emomc

@@ -152,10 +152,11 @@ std::size_t number_of(std::span<const LabelledLikelihoods> sets) {
 LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
                              std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames) {
   constexpr int kRounds = 12;
-  constexpr double kReach = 1.4;      // of log temper, about where the neighbouring n0 had it
-  constexpr double kRounding = 1e-6;  // a fall of the loss that is none
+  // Half width of the search in log temper, around the temper per frame of the best n0 so far.
+  constexpr double kReach = 1.4;
+  constexpr double kRounding = 1e-6;  // smaller decreases of the loss are rounding errors
   classifier.evidence = Evidence::mean;
-  // The weight of a frame of an utterance of mean length, which hardly depends on n0.
+  // Log of the temper per frame for an utterance of mean length, which hardly depends on n0.
   double log_weight = 0;
   double least = std::numeric_limits<double>::infinity();
   LearnedDamping best;

@@ -40,8 +40,8 @@ void refuse_doubled_ids(const std::vector<Utterance>& sorted) {
                      ": both have the id '" + doubled->id + "', the path without extension");
 }
 
-// What remains of a label without its accented letters: bytes outside ASCII, and letters before a combining
-// mark (U+0300 to U+036F), are replaced by '*'.
+// A label without its accented letters: bytes outside ASCII, and letters before a combining mark (U+0300 to
+// U+036F), are replaced by '*'.
 std::string without_accents(const std::string& label, bool& has_marks) {
   std::string text;
   for (std::size_t i = 0; i < label.size(); ++i) {
@@ -63,8 +63,8 @@ std::string without_accents(const std::string& label, bool& has_marks) {
   return text;
 }
 
-// Unicode has two forms of an accented letter, one code point or a letter and a combining mark; file systems
-// and editors differ in what they write. Labels in both forms would be two classes, or two speakers.
+// Unicode has two forms of an accented letter: one code point, or a letter and a combining mark. File systems
+// and editors differ in the form that they write. Labels in both forms would be two classes, or two speakers.
 void refuse_mixed_unicode_forms(const std::vector<Utterance>& utterances, std::string Utterance::*label,
                                 const std::string& what) {
   std::map<std::string, std::pair<std::string, bool>> seen;

@@ -1,4 +1,4 @@
-// Corpora whose file names contain speaker and emotion; docs/corpora.md has their sources.
+// Lists corpora whose file names contain speaker and emotion; docs/corpora.md has the sources of the corpora.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -17,8 +17,8 @@ struct Convention {
   const char* speech;  ///< matches the path below the corpus without extension: 1 speaker, 2 emotion
   std::map<std::string, std::string> emotion_of;
   const char* speaker_prefix = "";
-  const char* other = nullptr;  ///< matches recordings that are not speech,
-  const char* why_other = "";   ///< and the reason for leaving them out
+  const char* other = nullptr;  ///< matches recordings that are not speech; nullptr: the corpus has none
+  const char* why_other = "";   ///< reason for leaving out recordings that `other` matches
 };
 
 const std::vector<Convention>& conventions() {
@@ -126,8 +126,8 @@ CorpusListing list_by_file_names(const std::string& kind, const fs::path& root) 
                                          [&](const Convention& c) { return c.kind == kind; });
   const std::regex speech(convention.speech);
   CorpusListing listing;
-  // Copies of RAVDESS and TESS are in circulation that have every recording twice: in a folder and in another
-  // one inside it.
+  // In some circulating copies of RAVDESS and TESS, every recording occurs twice: in a folder, and in another
+  // folder inside it.
   std::map<std::pair<std::string, std::string>, fs::path> first_with;
   for (const auto& file : audio_files(root)) {
     Utterance utterance{utterance_id(file, root), "", "", file};

@@ -1,4 +1,4 @@
-// IEMOCAP (Busso et al. 2008): one text file for each dialogue has the emotion labels by majority vote.
+// Lists IEMOCAP (Busso et al. 2008): one text file for each dialogue has the emotion labels by majority vote.
 #include <algorithm>
 #include <fstream>
 #include <map>

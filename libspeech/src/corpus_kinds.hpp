@@ -24,8 +24,8 @@ std::vector<std::filesystem::path> audio_files(const std::filesystem::path& fold
 /// The path of `file` below `root` without its extension, with "/" between folders.
 std::string utterance_id(const std::filesystem::path& file, const std::filesystem::path& root);
 
-/// Whether the name begins with a dot. Some systems put such a companion file beside a recording, under its
-/// name.
+/// Whether the name begins with a dot. Some systems create such a companion file for each recording, with the
+/// recording's name.
 bool is_hidden(const std::filesystem::path& file);
 
 }  // namespace emomc

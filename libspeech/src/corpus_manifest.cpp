@@ -1,4 +1,4 @@
-// User-defined corpora: folders named by emotion and speaker, or a table of recordings.
+// Lists user-defined corpora: folders named by emotion and speaker, or a table of recordings.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -86,8 +86,8 @@ std::array<std::size_t, 3> find_columns(const std::string& place, const std::vec
   return at;
 }
 
-// Refuses a speaker of two corpora: people of different corpora often have the same name, such as 03, and
-// their recordings would be standardised together.
+// Refuses a speaker who occurs in two corpora. People of different corpora often have the same name, such as
+// 03, and their recordings would be standardised together.
 class SpeakersOfCorpora {
  public:
   explicit SpeakersOfCorpora(const std::vector<std::string_view>& header) {
@@ -108,7 +108,7 @@ class SpeakersOfCorpora {
 
  private:
   std::optional<std::size_t> column_;
-  std::map<std::string, std::pair<std::string, std::size_t>> corpora_;  // with the first line
+  std::map<std::string, std::pair<std::string, std::size_t>> corpora_;  // corpus and first line
 };
 
 }  // namespace

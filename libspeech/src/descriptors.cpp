@@ -21,7 +21,7 @@ namespace {
 constexpr double kWindowSeconds = 0.025, kHopSeconds = 0.010, kHighestHz = 8000;
 constexpr int kNumFilters = 26, kNumCepstra = 14, kEveryBand = 3;
 constexpr double kLeastBandPower = 1e-9;
-constexpr double kPerturbationSeconds = 0.03;  // of jitter and shimmer, to each side of a frame's centre
+constexpr double kPerturbationSeconds = 0.03;  // range of jitter and shimmer on each side of a frame's centre
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<Descriptor> make_descriptors() {
@@ -63,7 +63,7 @@ std::vector<double> equal_loudness() {
   return weights;
 }
 
-// Values of a frame, in the order of descriptors().
+// Writes the values of one frame in the order of descriptors().
 class Row {
  public:
   Row(std::vector<double>& values, std::size_t num_frames, std::size_t frame)
@@ -75,9 +75,9 @@ class Row {
   std::size_t num_frames_, frame_, next_ = 0;
 };
 
-// Relative differences of neighbouring periods and their levels.
+// Relative differences of neighbouring periods, and differences of their levels.
 struct Perturbations {
-  std::vector<double> at, period, level_db;  // at: samples
+  std::vector<double> at, period, level_db;  // at: position in samples
 };
 
 Perturbations perturbations(const std::vector<Cycle>& cycles) {
@@ -92,7 +92,7 @@ Perturbations perturbations(const std::vector<Cycle>& cycles) {
   return result;
 }
 
-// The mean of `values` whose places are within `reach` samples of `centre`; NaN where there are none.
+// The mean of the `values` whose places are within `reach` samples of `centre`; NaN if there are none.
 double mean_near(const std::vector<double>& places, const std::vector<double>& values, double centre,
                  double reach) {
   const auto begin = std::lower_bound(places.begin(), places.end(), centre - reach);
@@ -103,8 +103,7 @@ double mean_near(const std::vector<double>& places, const std::vector<double>& v
   return std::accumulate(first, first + number, 0.0) / static_cast<double>(number);
 }
 
-// The samples times the factor with which the frames `kept`, each less its mean, have the mean power
-// kMeanPower.
+// The samples, scaled so that the mean power of the frames `kept`, each without its mean, is kMeanPower.
 std::vector<double> at_common_level(std::span<const double> samples, const std::vector<std::size_t>& starts,
                                     const std::vector<std::size_t>& kept, std::size_t window) {
   double power = 0;
@@ -171,7 +170,7 @@ struct DescriptorExtractor::Impl {
     std::vector<double> frame;
     std::vector<std::complex<double>> spectrum;
     std::vector<double> power, amplitude, before, bands;
-    bool has_before = false;  // amplitudes of a frame before this one
+    bool has_before = false;  // whether `before` has the amplitudes of the previous frame
   };
 
   // Adds level_db to periodicity, then leaves the tapered frame in work.frame.
@@ -190,8 +189,8 @@ struct DescriptorExtractor::Impl {
   PitchTracker pitch;
 };
 
-// The Euclidean distance of the amplitudes, divided by their sum, from those of the frame before; 0 for the
-// first.
+// The Euclidean distance between the frame's amplitudes, divided by their sum, and those of the previous
+// frame; 0 for the first frame.
 double DescriptorExtractor::Impl::flux(Workspace& work) const {
   double sum = kLeastPower;
   for (std::size_t k = 0; k < num_bins; ++k) sum += work.amplitude[k] = std::sqrt(work.power[k]);

@@ -62,7 +62,7 @@ std::vector<Numbers> DividedWork::run(const std::string& stage, std::size_t coun
   return pieces;
 }
 
-// First the lengths of all pieces, and whether a rank has stopped, then the numbers.
+// Gathers first the lengths of all pieces and whether a rank has stopped, then the numbers.
 void DividedWork::gather(std::vector<Numbers>& pieces) {
   const auto range_of = [&](int rank) { return range_of_rank(pieces.size(), rank, ranks_.size()); };
   const RankRange own = range_of(ranks_.rank());

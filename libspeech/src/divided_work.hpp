@@ -1,4 +1,4 @@
-// Pieces of work that ranks divide among themselves, and threads within a rank.
+// Divides pieces of work among ranks, and among threads within a rank.
 #pragma once
 
 #include <Eigen/Core>
@@ -16,8 +16,8 @@
 
 namespace emomc {
 
-/// The results of a piece of work, as ranks tell each other: what is put is taken in the same order. Integers
-/// below 2^53 are kept exactly.
+/// The results of a piece of work, in the form that ranks exchange. Values are taken in the order in which
+/// they were put. Integers below 2^53 are kept exactly.
 class Numbers {
  public:
   void put(double x) { values_.push_back(x); }
@@ -42,27 +42,30 @@ class Numbers {
   std::size_t taken_ = 0;
 };
 
-/// Divides stages of independent pieces: each rank does a run of neighbouring ones, on its threads, and is
-/// told the results of all. What a piece gives must not depend on who computes it.
+/// Divides stages of independent pieces. Each rank does a range of consecutive pieces on its threads, and
+/// receives the results of all pieces. The result of a piece must not depend on the rank or thread that
+/// computes it.
 class DividedWork {
  public:
-  /// `ranks` and `report` must outlive the object. `threads` are this rank's; 0: one per processor.
+  /// `ranks` and `report` must outlive the object. `threads` is this rank's number of threads; 0: one per
+  /// processor.
   DividedWork(Communicator& ranks, int threads, const SoftmaxReport& report)
       : ranks_(ranks), pool_(threads), report_(report) {}
 
-  /// Collective. Calls `work` with the index of each of `count` pieces, on one rank, and returns the results
-  /// of all pieces on every rank. Reports this rank's pieces as a stage of the name `stage`, unless that is
-  /// empty. Throws what report throws, and StoppedElsewhere on the ranks whose own has not. An exception of
-  /// `work` passes while the other ranks wait: the caller ends them.
+  /// Collective. Calls `work` with the index of each of `count` pieces, each on one rank, and returns the
+  /// results of all pieces on every rank. Reports this rank's pieces as a stage with the name `stage`, unless
+  /// that is empty. Throws the exception of the report, and StoppedElsewhere on ranks whose own report has
+  /// not thrown. An exception of `work` is rethrown at once on its rank, while the other ranks wait; the
+  /// caller must end them.
   std::vector<Numbers> run(const std::string& stage, std::size_t count,
                            const std::function<Numbers(std::size_t)>& work);
-  /// To be called now and then by pieces that take long, from any thread: reports at most twice a second, and
-  /// throws what report throws.
+  /// Pieces that take long call this now and then, from any thread. Reports at most twice a second, and
+  /// throws the exception of the report.
   void still_working();
 
  private:
   using Clock = std::chrono::steady_clock;
-  void report(std::size_t more);  // `more`: pieces that have been done
+  void report(std::size_t more);  // `more`: number of further pieces that are done
   void gather(std::vector<Numbers>& pieces);
 
   Communicator& ranks_;
@@ -72,7 +75,7 @@ class DividedWork {
   std::string stage_;
   std::size_t done_ = 0, own_ = 0;
   Clock::time_point reported_;
-  std::exception_ptr stopped_;  // what report has thrown
+  std::exception_ptr stopped_;  // exception that the report has thrown
 };
 
 }  // namespace emomc

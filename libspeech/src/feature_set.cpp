@@ -10,7 +10,7 @@
 namespace emomc {
 namespace {
 
-/// Utterances with equal keys are normalised together.
+/// The key of an utterance's group; utterances with equal keys are normalised together.
 std::string group_of(const FeatureSet& features, std::size_t utterance, Normalization by) {
   if (by == Normalization::corpus) return "";
   if (by == Normalization::speaker) return features.utterances[utterance].speaker;

@@ -45,7 +45,8 @@ std::vector<std::string> frame_functional_names(const std::vector<std::string>& 
 }
 
 FunctionalTable frame_functionals(FeatureSet frames) {
-  // Without numbers of frames: no clips of these utterances tell how a temper falls with them.
+  // The table has no numbers of frames, since there are no clips of these utterances from which the change of
+  // the temper with the number of frames could be learned.
   FunctionalTable table{frame_functional_names(frames.columns), {}, {}, {}};
   append_deltas(frames, 1);
   const std::size_t dim = frames.dim();

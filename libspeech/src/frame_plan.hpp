@@ -1,4 +1,4 @@
-// The frame layout, in samples, that MFCC settings give at one sample rate.
+// Computes the frame layout, in samples, of MFCC settings at one sample rate.
 #pragma once
 
 #include <cstddef>

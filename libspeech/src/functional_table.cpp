@@ -8,7 +8,7 @@
 namespace emomc {
 namespace {
 
-constexpr double kLeastSd = 1e-12;  // relative to the largest magnitude; less is rounding
+constexpr double kLeastSd = 1e-12;  // relative to the largest magnitude; a smaller sd is rounding
 
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;

@@ -20,7 +20,7 @@ bool is_of(FunctionalSet set, const Descriptor& descriptor) {
          (set == FunctionalSet::cepstra) == (descriptor.kind == DescriptorKind::cepstral);
 }
 
-// Its mean over a recording is 1 whatever the recording, and is no functional.
+// Whether the descriptor's mean over a recording is always 1, so that the mean is not used as a functional.
 bool is_relative_to_its_mean(const Descriptor& descriptor) { return descriptor.name == "loudness"; }
 
 const std::vector<std::string>& voicing_names() {
@@ -59,7 +59,7 @@ void append_by_voicing(std::span<const double> series, const std::vector<bool>& 
   }
 }
 
-// Lengths of voiced stretches and of the gaps between them, in seconds.
+// Appends statistics of voiced stretches and of the gaps between them; lengths are in seconds.
 void append_times(const FrameDescriptors& frames, std::vector<double>& to) {
   std::vector<double> stretches, gaps;
   std::size_t num_voiced = 0, last_end = 0;

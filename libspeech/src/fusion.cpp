@@ -8,7 +8,7 @@
 namespace emomc {
 namespace {
 
-constexpr int kBits = 16;  // of a weight
+constexpr int kBits = 16;  // precision of a weight
 
 void check_sizes(std::span<const double> first, std::span<const double> second, std::size_t rows,
                  int num_classes) {
@@ -16,7 +16,8 @@ void check_sizes(std::span<const double> first, std::span<const double> second, 
     throw std::invalid_argument("fusion: sizes disagree");
 }
 
-// The largest log probability that stands for that of an impossible class, so that 0 times it is 0.
+// Smaller log probabilities, such as that of an impossible class, are replaced by this, so that 0 times them
+// is 0.
 constexpr double kImpossible = -1e4;
 
 void normalise(std::span<double> row) {
@@ -51,7 +52,7 @@ FusionWeights learn_fusion(std::span<const double> first, std::span<const double
       sum -= fused[row * static_cast<std::size_t>(num_classes) + static_cast<std::size_t>(truth[row])];
     return sum / static_cast<double>(truth.size());
   };
-  // The least over one weight of a convex function of both is a convex function of the other.
+  // The minimum of a convex function of two weights over one weight is a convex function of the other weight.
   const auto best_second = [&](double a) {
     return boost::math::tools::brent_find_minima([&](double b) { return loss_at(a, b); }, 0.0,
                                                  kMostFusionWeight, kBits);

@@ -11,7 +11,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The chains' state: rows x (num_chains * columns), a chain's columns together.
+// The state of all chains: rows x (num_chains * columns), with the columns of a chain side by side.
 class Chains {
  public:
   Chains(const HmcTarget& target, const HmcSampling& sampling, const HmcTuning& tuning)
@@ -28,7 +28,7 @@ class Chains {
     evaluate(points_, values_, gradients_);
   }
 
-  /// A trajectory of every chain; returns their mean acceptance.
+  /// Runs a trajectory of every chain and returns the mean acceptance.
   double step(std::uint64_t number, double step_size) {
     MatrixXd momenta(points_.rows(), points_.cols());
     fill_normal(number, device::Purpose::momentum, momenta);
@@ -102,7 +102,7 @@ class Chains {
   HmcTuning tuning_;
   double power_;
   Eigen::Index columns_;
-  MatrixXd root_mass_, inverse_mass_;  // of the shape of points_
+  MatrixXd root_mass_, inverse_mass_;  // of the same shape as points_
   MatrixXd points_, gradients_;
   VectorXd values_;
 };
@@ -120,7 +120,7 @@ class Moments {
     mean_ += change / count_;
     squares_.array() += change.array() * (point - mean_).array();
   }
-  /// The variance, drawn towards `before` as if that had been found from ten points.
+  /// The variance, shrunk towards `before` with the weight of ten points.
   MatrixXd variance(const MatrixXd& before) const {
     constexpr double kPoints = 10;
     return (squares_ + kPoints * before) / (std::max(count_, 1) - 1 + kPoints);
@@ -131,11 +131,11 @@ class Moments {
   MatrixXd mean_, squares_;
 };
 
-// The number of the step of warm-up after which the mass is adapted for the time `window` of 1, 2 and 3; each
-// time from the points since the time before.
+// The warm-up step after which the mass is adapted for the time `window` (1, 2 or 3). Each adaptation uses
+// the points since the previous time.
 int end_of_window(int warmup, int window) { return warmup * window / 4 - 1; }
 
-// Warms up, and returns the step size.
+// Runs the warm-up and returns the step size.
 double warm_up(Chains& chains, const HmcTarget& target, const HmcSampling& sampling, const HmcTuning& tuning,
                const std::function<void()>& after_step) {
   double log_step = std::log(tuning.first_step), late_sum = 0;
@@ -148,7 +148,7 @@ double warm_up(Chains& chains, const HmcTarget& target, const HmcSampling& sampl
     if (tuning.adapts_mass && window < 4) {
       for (int chain = 0; chain < sampling.num_chains; ++chain) moments.add(chains.point(chain));
       if (i < end_of_window(sampling.warmup, window)) continue;
-      if (++window == 2) {  // the first points are on their way
+      if (++window == 2) {  // at the first points the chains have not settled
         moments = {};
         continue;
       }

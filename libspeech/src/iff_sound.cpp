@@ -18,8 +18,8 @@ std::uint64_t unsigned_of(std::string_view bytes, bool big_endian) {
   return value;
 }
 
-/// Whether a length was left open by a program that wrote into a pipe and did not know it: SoX writes
-/// 0x7ffff000, others write 2^31 - 1 or 2^32 - 1, sometimes less the size of the header.
+/// Whether a program that wrote into a pipe, and therefore could not determine the length, left it open. SoX
+/// writes 0x7ffff000; others write 2^31 - 1 or 2^32 - 1, sometimes less the size of the header.
 bool is_open_length(std::uint64_t length) {
   constexpr std::uint64_t kHeader = 0x1000;
   return (length >= 0x80000000 - kHeader && length < 0x80000000) ||
@@ -40,7 +40,7 @@ std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
   if (!wav && !aiff) return std::nullopt;
   const bool big_endian = aiff || form == "RIFX";
   const std::uint64_t form_length = unsigned_of({head.data() + 4, 4}, big_endian);
-  std::uint64_t long_length = kOpenLength;  // of RF64, where the 32-bit length has all bits set
+  std::uint64_t long_length = kOpenLength;  // length in an RF64 file, whose 32-bit length has all bits set
   std::uint64_t at = head.size();
   for (int chunk = 0; chunk < kMostChunks && at + 8 <= file_bytes; ++chunk) {
     std::array<char, 24> bytes{};
@@ -56,7 +56,7 @@ std::optional<IffSound> find_iff_sound(const std::filesystem::path& file) {
       const bool open = length == kOpenLength || (length > present && is_open_length(length)) || unclosed;
       return IffSound{open ? present : length, present, unclosed};
     }
-    if (name == "ds64" && stream.read(bytes.data() + 8, 16))  // length of the file, then of the sound
+    if (name == "ds64" && stream.read(bytes.data() + 8, 16))  // lengths of the file and of the sound
       long_length = unsigned_of({bytes.data() + 16, 8}, false);
     at += length + length % 2;
   }

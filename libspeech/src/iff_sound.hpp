@@ -14,9 +14,9 @@ struct IffSound {
 };
 
 /// Returns nothing if the file is of another kind or has no sound chunk. If a program that wrote into a pipe
-/// left the length open, promised_bytes is set to present_bytes. Such a length has all bits set, is larger
-/// than what is present and at most 4096 below 2^31 or 2^32, or is 0 although sound follows and the length of
-/// the whole form ends before it.
+/// left the length open, promised_bytes is set to present_bytes. A length counts as open in three cases: all
+/// its bits are set; it exceeds the number of bytes present and is at most 4096 below 2^31 or 2^32; or it is
+/// 0 although sound follows and the length of the whole form ends before the sound.
 std::optional<IffSound> find_iff_sound(const std::filesystem::path& file);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// Triangular filters that are equally spaced on a mel scale. Only their nonzero weights are stored.
+// Applies triangular filters that are equally spaced on a mel scale. Only their nonzero weights are stored.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace emomc {
 
 class MelFilters {
  public:
-  /// For spectra of fft_size / 2 + 1 bins. Throws InputError if a filter contains no bin.
+  /// Makes filters for spectra of fft_size / 2 + 1 bins. Throws InputError if a filter contains no bin.
   MelFilters(const MfccSettings& settings, double sample_rate, int fft_size);
   /// Writes the weighted sum of `spectrum` [fft_size / 2 + 1] under each filter to `outputs` [num_filters].
   void apply(const double* spectrum, double* outputs) const;

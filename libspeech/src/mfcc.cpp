@@ -49,8 +49,8 @@ std::vector<double> cepstrum_matrix(const MfccSettings& settings) {
   return matrix;
 }
 
-// 10 log10 of the variance of the samples [start, start + length), where the recording is extended by zeros.
-// It is -infinity if all are equal.
+// 10 log10 of the variance of the samples [start, start + length), with zeros beyond the recording; -infinity
+// if all samples are equal.
 double variance_db(std::span<const double> samples, std::ptrdiff_t start, std::size_t length) {
   const auto size = static_cast<std::ptrdiff_t>(samples.size());
   const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(start, 0, size);
@@ -62,7 +62,7 @@ double variance_db(std::span<const double> samples, std::ptrdiff_t start, std::s
     high = std::max(high, samples[i]);
     sum += samples[i];
   }
-  // The rounded mean of equal samples may differ from them, so the variance need not come out as 0.
+  // The rounded mean of equal samples may differ from them, so the computed variance may differ from 0.
   if (low == high) return -std::numeric_limits<double>::infinity();
   const double mean = sum / static_cast<double>(length);
   double squares = static_cast<double>(length - (end - begin)) * mean * mean;

@@ -5,7 +5,7 @@
 namespace emomc {
 namespace {
 
-// python_speech_features 0.6, mfcc(), with the FFT size by its function calculate_nfft.
+// python_speech_features 0.6, mfcc(), with the FFT size of the function calculate_nfft.
 MfccSettings python_speech_features() {
   MfccSettings settings;
   settings.window = Window::rectangular;

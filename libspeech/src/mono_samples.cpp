@@ -9,7 +9,7 @@
 namespace emomc {
 namespace {
 
-// Far above any audio sample, and a sum of squares of such values does not overflow.
+// This is far above any audio sample, and a sum of squares of such values does not overflow.
 constexpr double kLargestSample = 1e100;
 // Floating-point recordings may exceed full scale, which is 1, a few times.
 constexpr double kLargestFloat = 100;
@@ -42,8 +42,8 @@ void MonoSamples::append(std::span<const double> interleaved) {
 }
 
 // The mean of uncorrelated channels of equal power has 1 / channels of the power of one channel, and the mean
-// of positively correlated ones has more. Less than a ten-thousandth is left only if the channels cancel,
-// e.g. one is the negative of the other.
+// of positively correlated channels has more. Less than a ten-thousandth remains only if the channels cancel,
+// for example if one is the negative of the other.
 std::vector<double> MonoSamples::finish() {
   const auto channels = static_cast<double>(num_channels_);
   if (num_channels_ > 1 && power_of_channels_ > 0 && power_of_mean_ < 1e-4 * power_of_channels_ / channels)

@@ -1,4 +1,4 @@
-// The samples of a recording as one channel, checked; of files and of arrays alike.
+// Reduces the samples of a recording, from a file or an array, to one checked channel.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace emomc {
 
-/// Takes the mean over the channels of each frame.
+/// Averages the channels of each frame.
 class MonoSamples {
  public:
-  /// `name`: of the recording, for messages; `num_channels`: 1 or more.
+  /// `name` is the recording's name for messages; `num_channels` is 1 or more.
   MonoSamples(std::string name, std::size_t num_channels);
-  /// `interleaved`: num_frames x num_channels. Throws InputError for a sample that is not finite or beyond
-  /// 1e100.
+  /// Appends `interleaved`: num_frames x num_channels. Throws InputError for a sample that is not finite or
+  /// beyond 1e100.
   void append(std::span<const double> interleaved);
-  /// Frames so far.
+  /// The number of frames so far.
   std::size_t count() const { return mono_.size(); }
   /// The samples. Throws InputError if channels cancel in their mean.
   std::vector<double> finish();
@@ -28,8 +28,8 @@ class MonoSamples {
   double power_of_channels_ = 0, power_of_mean_ = 0;  // sums of squares
 };
 
-/// Throws InputError where there are no samples or all are equal; of floating-point samples also where one is
-/// beyond 100 times full scale.
+/// Throws InputError if there are no samples or all are equal. For floating-point samples, throws InputError
+/// also if one is beyond 100 times full scale.
 void require_sound(const std::string& name, std::span<const double> samples, bool is_floating);
 
 }  // namespace emomc

@@ -52,8 +52,9 @@ void NamePattern::add_placeholder(const std::string& name) {
                      "} is no placeholder; allowed are {emotion}, {speaker} and *");
 }
 
-// Searches the ways in which a name matches the pattern's parts. Patterns and names may be untrusted, so each
-// combination of part, position and labels is visited once: "*a*a*a*..." must not take exponential time.
+// Searches the ways in which a name matches the pattern's parts. Patterns and names may be untrusted; each
+// combination of part, position and labels is therefore visited once, since "*a*a*a*..." must not take
+// exponential time.
 class NamePattern::Search {
  public:
   Search(const std::vector<Part>& parts, std::string_view name)

@@ -19,8 +19,8 @@ class NamePattern {
   /// Throws InputError if a placeholder is missing, occurs twice or is unknown, or if the text is too long.
   explicit NamePattern(std::string text);
 
-  /// Returns nothing if the pattern does not match the whole name. Throws InputError if it matches in several
-  /// ways with different labels: "{emotion}_{speaker}" is ambiguous for the name "hot_anger_CC1".
+  /// Returns nothing if the pattern does not match the whole name. Throws InputError if the pattern matches
+  /// in several ways with different labels: "{emotion}_{speaker}" is ambiguous for the name "hot_anger_CC1".
   std::optional<NameLabels> match(const std::string& name) const;
 
   const std::string& text() const { return text_; }

@@ -20,12 +20,12 @@ using Fields = std::vector<std::string_view>;
 
 constexpr std::array<const char*, 4> kRecordingColumns{"recording", "path", "utterance", "file"};
 
-// header.size() where it is not there.
+// The index of a column; header.size() if there is no such column.
 std::size_t index_in(const std::vector<std::string>& header, const std::string& name) {
   return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
 }
 
-// Which columns of the header are read.
+// The indices of the columns that are read.
 struct Places {
   std::size_t name, value;
 };
@@ -66,7 +66,7 @@ void refuse_doubled_recordings(const NamedColumn& column, const std::string& key
                        std::to_string(column.lines[at->second]));
 }
 
-// The row of each speaker.
+// The row of each speaker. Throws InputError if a speaker has two values.
 std::map<std::string, std::size_t> rows_of_speakers(const NamedColumn& column, const std::string& key) {
   std::map<std::string, std::size_t> rows;
   for (std::size_t row = 0; row < column.names.size(); ++row) {

@@ -21,7 +21,7 @@ std::size_t level_descriptor() {
   return d;
 }
 
-// Divides the loudness by its mean and lowers the levels of bands, which are natural logarithms.
+// Divides the loudness by its mean, and lowers the levels of bands, which are natural logarithms.
 void relate(FrameDescriptors& frames, double bands_db) {
   for (std::size_t d = 0; d < descriptors().size(); ++d) {
     const std::string& name = descriptors()[d].name;

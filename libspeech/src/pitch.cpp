@@ -14,16 +14,16 @@ namespace {
 
 struct Candidate {
   double f0_hz = 0;        // 0: unvoiced
-  double strength = 0;     // of Boersma's equations 23 and 24, with the costs of octaves
-  double correlation = 0;  // of the period
+  double strength = 0;     // strength in Boersma's equations 23 and 24, with the costs of octaves
+  double correlation = 0;  // autocorrelation at the period
 };
 
-// The autocorrelations of one frame, at lags from 0.
+// Computes the autocorrelations of one frame, at lags from 0.
 class Autocorrelation {
  public:
   Autocorrelation(std::size_t window, std::size_t num_lags)
       : fft_(RealFft::fast_size(window + num_lags)), frame_(fft_.size()), spectrum_(fft_.num_bins()) {}
-  // `frame` [window]; the result, not divided by its value at lag 0, holds until the next call.
+  // The autocorrelations of `frame` [window], not divided by the value at lag 0; valid until the next call.
   const std::vector<double>& of(std::span<const double> frame) {
     std::fill(std::copy(frame.begin(), frame.end(), frame_.begin()), frame_.end(), 0.0);
     fft_.forward(frame_.data(), spectrum_.data());
@@ -81,7 +81,7 @@ struct PitchTracker::Impl {
     return peak;
   }
 
-  // The candidates of a frame whose normalised autocorrelation is r [num_lags]; the unvoiced one is the
+  // The candidates of a frame with the normalised autocorrelation r [num_lags]. The unvoiced candidate is the
   // first.
   std::vector<Candidate> candidates(const std::vector<double>& r, double relative_peak) const {
     const PitchSettings& s = settings;
@@ -93,7 +93,7 @@ struct PitchTracker::Impl {
       const double f0 = sample_rate / (static_cast<double>(lag) + shift);
       if (f0 < s.floor_hz || f0 > s.ceiling_hz) continue;
       double height = at - 0.25 * (before - after) * shift;
-      if (height > 1) height = 1 / height;  // short windows allow it
+      if (height > 1) height = 1 / height;  // possible in short windows
       found.push_back({f0, height - s.octave_cost * std::log2(s.floor_hz / f0), height});
     }
     std::stable_sort(found.begin(), found.end(),
@@ -114,7 +114,7 @@ struct PitchTracker::Impl {
 
 namespace {
 
-// The path with the largest sum of strengths less costs: an index into the candidates of each frame.
+// The path with the largest sum of strengths minus costs: an index into the candidates of each frame.
 std::vector<std::size_t> best_path(const PitchSettings& settings,
                                    const std::vector<std::vector<Candidate>>& frames) {
   std::vector<double> gain;

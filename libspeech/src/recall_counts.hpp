@@ -1,5 +1,5 @@
-// Counts the utterances of each class and those that are recognised. Unweighted average recall depends on
-// nothing else.
+// Counts the utterances of each class and those that are recognised; unweighted average recall depends only
+// on these counts.
 #pragma once
 
 #include <cstddef>

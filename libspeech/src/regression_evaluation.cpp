@@ -17,7 +17,7 @@ namespace {
 
 using Eigen::MatrixXd;
 
-constexpr std::size_t kLeastRows = 4;  // of a training set: the predictive variance is finite
+constexpr std::size_t kLeastRows = 4;  // training rows for a finite predictive variance
 
 bool is_chosen(const RegressionSettings& settings) {
   return !settings.sd_factor || settings.prior_sds.size() > 1;
@@ -33,7 +33,7 @@ void require_sizes(const RegressionCorpus& corpus, const RegressionSettings& set
   if (!fits) throw std::invalid_argument("regression: sizes disagree, or a number is not finite");
 }
 
-// The rows of the corpus as softmax regression has them, without classes.
+// The rows of the corpus in the form that softmax regression uses, without classes.
 SoftmaxCorpus without_classes(const RegressionCorpus& corpus) {
   SoftmaxCorpus result;
   result.table = corpus.table;
@@ -43,7 +43,7 @@ SoftmaxCorpus without_classes(const RegressionCorpus& corpus) {
   return result;
 }
 
-// Predictions of rows whose scales have no factor yet, with the true numbers.
+// Predictions, to whose scales no factor has been applied, and the true numbers.
 struct Judged {
   std::vector<double> truth;
   std::vector<PredictiveT> predicted;
@@ -59,7 +59,8 @@ double mean_log_density(const Judged& judged, double factor) {
   return sum / static_cast<double>(judged.truth.size());
 }
 
-// The factor of 1/16 to 16 with the largest mean log density, or that density at a given one.
+// The factor between 1/16 and 16 with the largest mean log density, and that density; or the density at a
+// given factor.
 SdFactor choose_factor(const Judged& judged, std::optional<double> given) {
   if (judged.truth.empty()) throw std::invalid_argument("regression: no rows to choose by");
   if (given) return {*given, mean_log_density(judged, *given)};
@@ -70,7 +71,7 @@ SdFactor choose_factor(const Judged& judged, std::optional<double> given) {
   return {std::exp(log_factor), -loss};
 }
 
-// What the speakers that are not `excluded` predict of those that are.
+// Predictions for the rows of the `excluded` speakers, trained on all other speakers.
 struct PredictedSet {
   std::vector<int> excluded;       // sorted
   std::vector<std::size_t> tests;  // rows of the excluded speakers, increasing
@@ -143,7 +144,7 @@ class Evaluation {
   }
 
  private:
-  // `speaker` -1: the test speakers alone are left out.
+  // The index of the set that excludes these speakers. `speaker` -1: only the test speakers are excluded.
   int index_of_set(std::vector<int> excluded, int speaker) {
     if (speaker >= 0) excluded.push_back(speaker);
     std::sort(excluded.begin(), excluded.end());
@@ -198,7 +199,7 @@ class Evaluation {
   Numbers predict(std::size_t index) const {
     const PredictedSet& set = sets_[index];
     Numbers result;
-    if (set.tests.empty()) return result;  // `train` has no test speakers
+    if (set.tests.empty()) return result;  // a fold of `train` has no test speakers
     const RidgePosterior posterior = posterior_of(set.excluded);
     const std::size_t dimensions = corpus_.dimensions.size();
     MatrixXd mean(static_cast<Eigen::Index>(set.tests.size()), column_of(dimensions, 0, 0)), scale = mean;
@@ -232,8 +233,8 @@ class Evaluation {
     return {set.mean(row, column), set.scale(row, column), set.freedom};
   }
 
-  // The training speakers of fold f that are left out in turn, by what was learned without them. Rows of a
-  // test speaker, which a set excludes too, are left out.
+  // The inner predictions of fold f: for each training speaker that is left out in turn, predictions without
+  // that speaker. The rows of test speakers, which each set excludes too, are not included.
   Judged inner_of(std::size_t f, std::size_t dimension, std::size_t sd, std::size_t knowledge) const {
     Judged judged;
     for (const int index : inner_[f]) {
@@ -297,8 +298,8 @@ class Evaluation {
   SoftmaxRows rows_;
   std::vector<double> sds_;  // increasing
   std::vector<PredictedSet> sets_;
-  std::vector<int> outer_;               // a set for each fold
-  std::vector<std::vector<int>> inner_;  // sets of each fold
+  std::vector<int> outer_;               // one set for each fold
+  std::vector<std::vector<int>> inner_;  // the inner sets of each fold
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(),
                  kInfinity = std::numeric_limits<double>::infinity();
 
-// Means, and sums of products about them.
+// Means, and sums of products of deviations from the means.
 struct Moments {
   double mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
 };
@@ -57,7 +57,7 @@ double ccc_of(const NumberPredictions& p, const std::vector<std::size_t>& rows) 
   return concordance(truth, mean);
 }
 
-// Rows of each speaker who has some, by increasing numbers of speakers.
+// The rows of each speaker that has any, in the order of speaker numbers.
 std::vector<std::vector<std::size_t>> rows_by_speaker(const NumberPredictions& p,
                                                       const std::vector<std::size_t>& rows) {
   std::vector<std::vector<std::size_t>> by_speaker;
@@ -70,7 +70,7 @@ std::vector<std::vector<std::size_t>> rows_by_speaker(const NumberPredictions& p
   return by_speaker;
 }
 
-// The share of `rows` whose true number is in its interval.
+// The share of `rows` whose true number is in the predictive interval.
 double covered_share(const NumberPredictions& p, const std::vector<std::size_t>& rows, double level) {
   std::size_t inside = 0;
   for (const std::size_t row : rows) {

@@ -1,4 +1,4 @@
-// Predictions of a trained regression.
+// Predicts numbers with a trained regression.
 #include <cmath>
 #include <stdexcept>
 

@@ -12,7 +12,7 @@ using Eigen::VectorXd;
 
 RidgePosterior::RidgePosterior(const MatrixXd& x, const MatrixXd& y)
     : num_rows_(static_cast<double>(x.rows())), mean_x_(x.colwise().mean()), mean_y_(y.colwise().mean()) {
-  constexpr double kLeast = 1e-12;  // eigenvalues relative to the largest one; less is rounding
+  constexpr double kLeast = 1e-12;  // eigenvalues are rounding below this share of the largest one
   if (x.rows() < 4 || y.rows() != x.rows()) throw std::invalid_argument("ridge_posterior: too few rows");
   const MatrixXd about_x = x.rowwise() - mean_x_, about_y = y.rowwise() - mean_y_;
   MatrixXd squares = MatrixXd::Zero(x.cols(), x.cols());
@@ -23,13 +23,13 @@ RidgePosterior::RidgePosterior(const MatrixXd& x, const MatrixXd& y)
   const double least = kLeast * eigenvalues_.maxCoeff();
   const MatrixXd turned = about_x * axes_;
   products_ = turned.transpose() * about_y;
-  MatrixXd plain = products_;  // the weights of least squares
+  MatrixXd plain = products_;  // least-squares weights
   for (Index j = 0; j < eigenvalues_.size(); ++j) {
     if (eigenvalues_(j) > least) {
       plain.row(j) /= eigenvalues_(j);
       continue;
     }
-    eigenvalues_(j) = 0;  // no row goes this way
+    eigenvalues_(j) = 0;  // no row has a component in this direction
     products_.row(j).setZero();
     plain.row(j).setZero();
   }
@@ -45,7 +45,7 @@ VectorXd RidgePosterior::weights(Index number, double prior_sd) const {
   return products_.col(number).array() / (eigenvalues_.array() + 1 / (prior_sd * prior_sd));
 }
 
-// The sum of squares is |y - X w|^2 + |w|^2 / s^2 at the posterior mean, as a sum of terms above 0.
+// Uses that the sum of squares |y - X w|^2 + |w|^2 / s^2 at the posterior mean is a sum of terms above 0.
 double RidgePosterior::noise_sd(Index number, double prior_sd) const {
   const double precision = 1 / (prior_sd * prior_sd);
   double sum = residual_(number);

@@ -35,7 +35,7 @@ RotatedRows unrotated_rows(const FunctionalTable& table) {
 }
 
 RotatedRows rotated_rows(const FunctionalTable& table) {
-  constexpr double kLeast = 1e-9;  // singular values relative to the largest one
+  constexpr double kLeast = 1e-9;  // limit for singular values relative to the largest one
   const Eigen::MatrixXd x = scaled(table);
   const Eigen::Index n = x.rows();
   const double root = std::sqrt(static_cast<double>(x.cols()));

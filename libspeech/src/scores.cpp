@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kNumBins = 10;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The index b of the bin (b/10, (b+1)/10] that contains p. A p rounded above 1 is in the last bin, 0 in the
-/// first.
+/// The index b of the bin (b/10, (b+1)/10] that contains p. If rounding has made p larger than 1, the last
+/// bin; for 0, the first.
 std::size_t bin_of(double p) {
   std::size_t b = 0;
   while (b + 1 < kNumBins && p > static_cast<double>(b + 1) / kNumBins) ++b;
@@ -41,7 +41,8 @@ std::vector<TopLabel> top_labels(const Predictions& predictions) {
   return top;
 }
 
-/// The sum over bins of (share of utterances) |accuracy - confidence|, without a division by the bin's size.
+/// The sum over bins of (share of utterances) |accuracy - confidence|, computed without dividing by the bin's
+/// size.
 template <class IsRight>
 double calibration_error(const std::vector<TopLabel>& top, IsRight is_right) {
   double gap[kNumBins] = {};
@@ -61,8 +62,8 @@ void score_calibration(const std::vector<TopLabel>& top, std::uint64_t seed, int
     bin.confidence += (label.confidence - bin.confidence) / n;
     bin.accuracy += ((label.is_right ? 1 : 0) - bin.accuracy) / n;
   }
-  // Only whether a drawn label is the most probable class matters, so one uniform number for each label
-  // suffices.
+  // The result depends only on whether a drawn label is the most probable class; one uniform number for each
+  // label is therefore sufficient.
   std::vector<double> errors;
   for (int s = 0; s < simulations; ++s) {
     const device::RandomSource random{seed, static_cast<std::uint64_t>(s), 0};

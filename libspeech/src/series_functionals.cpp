@@ -9,7 +9,7 @@ namespace emomc {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLeastSd = 1e-12;  // of which skewness and kurtosis are taken
+constexpr double kLeastSd = 1e-12;  // smaller sds give no skewness and kurtosis
 
 std::vector<double> defined(std::span<const double> series) {
   std::vector<double> values;
@@ -26,7 +26,7 @@ void append_undefined(const std::vector<std::string>& names, std::vector<double>
   to.insert(to.end(), names.size(), kNaN);
 }
 
-// Linear interpolation between order statistics, as numpy.percentile.
+// Linear interpolation between order statistics, as in numpy.percentile.
 double percentile(const std::vector<double>& sorted, double percent) {
   const double at = percent / 100 * static_cast<double>(sorted.size() - 1);
   const auto below = std::min(static_cast<std::size_t>(at), sorted.size() - 2);
@@ -34,7 +34,7 @@ double percentile(const std::vector<double>& sorted, double percent) {
   return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-// The mean of each number and its neighbours; at an end, of two numbers.
+// The mean of each number and its two neighbours; at the ends, of two numbers.
 std::vector<double> smoothed(const std::vector<double>& x) {
   std::vector<double> result(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {

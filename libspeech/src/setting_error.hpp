@@ -1,4 +1,4 @@
-// The error message for settings out of range, so that all have the same wording.
+// Makes the error message for settings out of range, so that all such messages have the same wording.
 #pragma once
 
 #include <sstream>

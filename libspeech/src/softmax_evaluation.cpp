@@ -26,14 +26,15 @@ constexpr std::array kKnowledge{SpeakerKnowledge::own, SpeakerKnowledge::five, S
                                 SpeakerKnowledge::corpus};
 static_assert(kKnowledge.size() == kNumKnowledge);
 
-// Log probabilities over draws of the rows of a set's excluded speakers and of their clips: rows x K.
+// Log probabilities, averaged over draws, of the rows of a set's excluded speakers and of their clips: rows x
+// K.
 struct AveragedRows {
   MatrixXd whole, clips;
 };
-using Averaged = std::array<AveragedRows, kNumKnowledge>;  // by SpeakerKnowledge
-constexpr std::size_t kLearnedScale = 0;                   // in place of the index of a prior sd
+using Averaged = std::array<AveragedRows, kNumKnowledge>;  // indexed by SpeakerKnowledge
+constexpr std::size_t kLearnedScale = 0;  // stands for the index of a prior sd if the scales are parameters
 
-// Rows, not all of which may be used, with log probabilities or logits.
+// Rows with log probabilities or logits; some of the rows may not be used.
 struct RowsOfSet {
   std::vector<std::size_t> rows;
   MatrixXd log_probability;
@@ -41,17 +42,17 @@ struct RowsOfSet {
 };
 
 struct ChosenSd {
-  std::size_t sd;  // its index
+  std::size_t sd;  // index of the prior sd
   ChosenTemper by_mode;
 };
 
-// Everything that is fitted to the speakers that are not `excluded`.
+// Everything that is fitted to the speakers who are not `excluded`.
 struct TrainedSet {
   std::vector<int> excluded;                 // sorted
   std::vector<std::size_t> tests;            // rows of the excluded speakers, increasing
-  std::vector<MatrixXd> modes;               // for each prior sd
-  std::map<std::size_t, Averaged> averaged;  // by drawn_sd()
-  std::vector<std::size_t> clip_of;          // the rows of clips
+  std::vector<MatrixXd> modes;               // one mode for each prior sd
+  std::map<std::size_t, Averaged> averaged;  // indexed by drawn_sd()
+  std::vector<std::size_t> clip_of;          // the row of which each clip is taken
   std::vector<int> clip_frames;
 };
 
@@ -88,7 +89,7 @@ class Evaluation {
     return std::move(folds_);
   }
 
-  // The only fold has no test speakers. The result is that of rank 0, and empty on the others.
+  // The only fold has no test speakers. Only rank 0 returns the result; it is empty on the other ranks.
   SoftmaxTraining train() {
     prepare();
     SoftmaxTraining result;
@@ -102,7 +103,7 @@ class Evaluation {
  private:
   bool is_chosen() const { return !settings_.temper || settings_.prior_sds.size() > 1; }
 
-  // `speaker` -1: the test speakers alone are left out.
+  // The index of the set that excludes these speakers. `speaker` -1: only the test speakers are excluded.
   int index_of_set(std::vector<int> excluded, int speaker) {
     if (speaker >= 0) excluded.push_back(speaker);
     std::sort(excluded.begin(), excluded.end());
@@ -112,7 +113,7 @@ class Evaluation {
     return static_cast<int>(sets_.size()) - 1;
   }
 
-  // Everything but the posteriors of the folds.
+  // Computes everything except the posteriors of the folds.
   void prepare() {
     check_classes();
     fit_modes();
@@ -148,7 +149,7 @@ class Evaluation {
     }
   }
 
-  // Logits of rows whose speakers' own recordings are known.
+  // The logits of rows standardised by all recordings of their speakers.
   MatrixXd logits_of(const std::vector<std::size_t>& rows, const MatrixXd& weights) const {
     const std::vector<Eigen::Index> indices(rows.begin(), rows.end());
     return rows_.x()(indices, Eigen::all) * weights * contrasts(num_classes_).transpose();
@@ -176,10 +177,10 @@ class Evaluation {
   }
 
   bool is_ridge() const { return settings_.prior == SoftmaxPrior::ridge; }
-  // The prior sd of fold f's posterior, of which one with scales of its own has none.
+  // The index of the prior sd of fold f's posterior; kLearnedScale if the prior has scales of its own.
   std::size_t drawn_sd(std::size_t f) const { return is_ridge() ? chosen_[f] : kLearnedScale; }
 
-  // Draws of the posterior of set `index`, which are a stream of their own.
+  // Draws from the posterior of set `index`. Each set has its own random stream.
   SoftmaxDraws draws_of(std::size_t index, std::size_t sd, HmcSampling sampling) const {
     sampling.temperature = settings_.temperature;
     sampling.seed = settings_.seed;
@@ -197,12 +198,12 @@ class Evaluation {
                     {settings_.chains, settings_.warmup, settings_.draws, 1, 0, 0});
   }
 
-  // Of directions that no row has; without a rotation there is none.
+  // The prior sd of weights in directions in which no row has a component; without a rotation there are none.
   double outside_sd(std::size_t sd) const {
     return is_ridge() ? sds_[sd] * std::sqrt(settings_.temperature) : 0;
   }
 
-  // The probabilities of rows that are none of the rotation.
+  // The probabilities of rows that did not determine the rotation.
   MatrixXd others_probability(const OtherRows& rows, std::size_t sd, const SoftmaxDraws& draws) const {
     std::vector<MatrixXd> logits;
     for (std::size_t d = 0; d < draws.weights.size(); ++d) {
@@ -212,7 +213,7 @@ class Evaluation {
     return averaged_log_probability(logits);
   }
 
-  // Of each kind of knowledge, and whose clips they are.
+  // Log probabilities of a set's excluded rows and their clips, for each kind of knowledge.
   Numbers draw_inner(int index, std::size_t sd) const {
     const TrainedSet& set = sets_[static_cast<std::size_t>(index)];
     const SoftmaxDraws draws =
@@ -240,8 +241,8 @@ class Evaluation {
     return result;
   }
 
-  // The rows of the inner folds of fold f, as `of` gives them for a set; rows of a test speaker, which a set
-  // excludes too, are left out, as are rows without a class.
+  // The inner folds' rows of fold f, with the values that `of` returns for a set. Rows of a test speaker,
+  // which each set excludes too, and rows without a class are left out.
   template <class Of>
   std::vector<LabelledRows> inner_rows(std::size_t f, const Of& of) const {
     std::vector<LabelledRows> parts;
@@ -373,7 +374,7 @@ class Evaluation {
     return result;
   }
 
-  // Of rows whose speakers' own recordings are known. Returns their places in `rows`.
+  // Appends rows standardised by all recordings of their speakers. Returns the rows' places in `rows`.
   std::vector<Eigen::Index> append_rows(const std::vector<std::size_t>& rows, const MatrixXd& mode,
                                         const SoftmaxDraws& draws, SoftmaxFold& fold) const {
     fold.acceptance = draws.acceptance;
@@ -400,8 +401,8 @@ class Evaluation {
   SoftmaxRows rows_;
   std::vector<double> sds_;  // increasing
   std::vector<TrainedSet> sets_;
-  std::vector<int> outer_;                              // a set for each fold
-  std::map<std::vector<int>, std::vector<int>> inner_;  // sets of each fold, by its test speakers
+  std::vector<int> outer_;                              // one set for each fold
+  std::map<std::vector<int>, std::vector<int>> inner_;  // inner sets, indexed by the fold's test speakers
   std::vector<SoftmaxFold> folds_;
   std::vector<std::size_t> chosen_;  // index of each fold's prior sd
 };

@@ -12,7 +12,8 @@ namespace {
 
 using Eigen::MatrixXd;
 
-// The log probability of one class of one row under each draw, and the standard deviation of the probability.
+// Appends the log probability of one class of one row under each draw, and the standard deviation of the
+// probability.
 void append_draws(const std::vector<MatrixXd>& draws, Eigen::Index row, Eigen::Index k, SoftmaxFold& fold) {
   double sum = 0, squares = 0;
   for (const MatrixXd& draw : draws) {

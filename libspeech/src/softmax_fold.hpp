@@ -1,4 +1,4 @@
-// What is made of a posterior and a mode: predictions of rows of a corpus, and a classifier.
+// Derives predictions of a corpus's rows, and a classifier, from a posterior and its mode.
 #pragma once
 
 #include <Eigen/Core>
@@ -13,23 +13,23 @@
 
 namespace emomc {
 
-/// Appends `rows`, by increasing rows of the corpus, to a fold, with what is predicted of them by `mode`,
-/// logits under the mode, rows x K, and by `draws`, logits under each draw, of the same shape; the tempers
-/// are the fold's. Returns the rows' places in `rows`, in the order in which they were appended.
+/// Appends `rows`, sorted by their row in the corpus, to a fold, with predictions. `mode` are the logits
+/// under the posterior mode, rows x K; `draws` are the logits under each draw, in the same shape. The tempers
+/// of the fold are applied. Returns the rows' places in `rows`, in the order in which they were appended.
 std::vector<Eigen::Index> append_predictions(const SoftmaxRows& corpus, const std::vector<std::size_t>& rows,
                                              const Eigen::MatrixXd& mode, std::vector<Eigen::MatrixXd> draws,
                                              SoftmaxFold& fold);
 
-/// What other ranks are told of a fold that has been predicted: all but draw_log_probability, the tempers,
-/// and what inner folds have given, which they know.
+/// Writes the predictions of a fold for other ranks: all members except draw_log_probability, the tempers and
+/// the inner results, which the other ranks already have.
 void put_predictions(const SoftmaxFold& fold, Numbers& to);
 void take_predictions(Numbers& from, SoftmaxFold& fold);
 
-/// The training speakers that a fold leaves out in turn: all, or the nearest ones in the circle of all
-/// speakers, so that neighbouring folds share fits.
+/// The training speakers that a fold leaves out in turn: all of them, or the nearest ones in the circle of
+/// all speakers, so that neighbouring folds share fits.
 std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers);
 
-/// The classifier of a posterior given all rows. `fold`: its prior and its tempers.
+/// The classifier from a posterior given all rows. `fold` provides the prior sd and the tempers.
 SoftmaxClassifier classifier_of(const SoftmaxRows& corpus, const SoftmaxFold& fold,
                                 const SoftmaxSettings& settings, const SoftmaxDraws& draws);
 

@@ -14,9 +14,9 @@ SoftmaxProblem without_prior(SoftmaxProblem problem) {
   return problem;
 }
 
-// The scales at one point: of the weights of each column, and how far the slab is from deciding them.
+// The scales of weights at one point.
 struct Scales {
-  VectorXd sd;     // [d - 1] c a / sqrt(c^2 + a^2), a = tau lambda
+  VectorXd sd;     // [d - 1] sd of the weights of each column: c a / sqrt(c^2 + a^2), a = tau lambda
   VectorXd local;  // [d - 1] d log sd / d log a = c^2 / (c^2 + a^2)
 };
 
@@ -24,12 +24,12 @@ Scales scales_of(const HorseshoePrior& prior, const Eigen::Ref<const VectorXd>& 
                  double log_slab) {
   const double global = prior.global_scale * std::exp(log_global),
                slab = prior.slab_scale * std::exp(log_slab);
-  // a^2 / c^2; where it overflows the sd is the slab's.
+  // a^2 / c^2; if this overflows, the sd is that of the slab.
   const Eigen::ArrayXd ratio = (log_local.array().exp() * (global / slab)).square();
   return {(slab / (1 + 1 / ratio).sqrt()).matrix(), (1 / (1 + ratio)).matrix()};
 }
 
-// The log density of the log of a half-Cauchy(0, 1) variable, up to a constant, and its slope.
+// A log density up to a constant, and its slope.
 struct ValueAndSlope {
   double value, slope;
 };
@@ -40,7 +40,7 @@ ValueAndSlope log_half_cauchy(double log_x) {
   return {-std::abs(log_x) - std::log1p(small), log_x > 0 ? -slope : slope};
 }
 
-// The same of the log of c, c^2 ~ inverse-gamma(df / 2, df / 2).
+// The log density of the log of c, where c^2 ~ inverse-gamma(df / 2, df / 2), and its slope.
 ValueAndSlope log_slab_density(double log_c) {
   const double e = std::exp(-2 * log_c);
   return {-kSlabDf * log_c - 0.5 * kSlabDf * e, -kSlabDf + kSlabDf * e};
@@ -50,8 +50,8 @@ ValueAndSlope log_slab_density(double log_c) {
 
 HorseshoePrior horseshoe_prior(const SoftmaxProblem& problem, double relevant_share, double slab_scale,
                                double column_sd) {
-  // Piironen and Vehtari, equation 3.12, tau0 = p0 / (p - p0) sigma / sqrt(n). Of a contrast of K classes
-  // that are equally probable a row has the information 1 / K, so that sigma is sqrt(K).
+  // Piironen and Vehtari, equation 3.12: tau0 = p0 / (p - p0) sigma / sqrt(n). A row has the information 1 /
+  // K about a contrast of K equally probable classes; therefore sigma is sqrt(K).
   const double sigma = std::sqrt(static_cast<double>(problem.num_classes));
   const double tau0 =
       relevant_share / (1 - relevant_share) * sigma / std::sqrt(static_cast<double>(problem.x.rows()));
@@ -94,7 +94,7 @@ void HorseshoeDensity::evaluate(const MatrixXd& points, VectorXd& log_density, M
   for (Eigen::Index i = 0; i < count; ++i) {
     const auto normals = Eigen::Map<const MatrixXd>(points.col(i).data(), d_, m_);
     const auto of_weights = slopes.middleCols(i * m_, m_);
-    // By the log of each column's sd, the intercept's apart.
+    // The derivative with respect to the log of each column's sd, without the intercept.
     const VectorXd by_sd =
         (of_weights.array() * weights.middleCols(i * m_, m_).array()).rowwise().sum().head(p);
     const VectorXd by_local = by_sd.cwiseProduct(scales[static_cast<std::size_t>(i)].local);
@@ -119,14 +119,14 @@ double sample_horseshoe(const HorseshoeDensity& density, const HmcSampling& samp
   target.evaluate = [&](const MatrixXd& points, VectorXd& values, MatrixXd& gradients) {
     density.evaluate(points, values, gradients);
   };
-  // Chains begin at draws from the prior of the normal numbers, and with scales within a factor of their
-  // prior's.
+  // Chains begin at draws from the prior of the normal numbers, with scales within a factor of the prior's
+  // scales.
   target.start = MatrixXd::Zero(density.dim(), 1);
   target.root_mass = MatrixXd::Constant(density.dim(), 1, 1 / std::sqrt(sampling.temperature));
   target.root_mass.bottomRows(density.num_scales()) *= 2;
   HmcTuning tuning;
   tuning.first_step = 0.1;
-  tuning.acceptance = 0.9;  // with longer steps fewer draws are effective: docs/softmax.md
+  tuning.acceptance = 0.9;  // with longer steps, fewer draws are effective: docs/softmax.md
   tuning.adapts_mass = true;
   return sample_hmc(target, sampling, tuning, keep, after_step);
 }

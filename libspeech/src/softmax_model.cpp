@@ -11,7 +11,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Probabilities from logits, rows of `logits`; log_sum receives the log of each row's sum of exponentials.
+// Computes probabilities in each row of `logits`; log_sum receives the log of each row's sum of exponentials.
 void normalise(MatrixXd& logits, VectorXd& log_sum) {
   const VectorXd largest = logits.rowwise().maxCoeff();
   logits = (logits.colwise() - largest).array().exp();
@@ -23,7 +23,7 @@ void normalise(MatrixXd& logits, VectorXd& log_sum) {
 }  // namespace
 
 MatrixXd contrasts(int num_classes) {
-  // Helmert's: class k + 1 against the mean of those before it.
+  // Helmert contrasts: class k + 1 against the mean of the classes before it.
   MatrixXd result = MatrixXd::Zero(num_classes, num_classes - 1);
   for (int k = 1; k < num_classes; ++k) {
     const double scale = 1 / std::sqrt(static_cast<double>(k) * (k + 1));
@@ -102,7 +102,7 @@ MatrixXd newton_step(const SoftmaxDensity& density, const MatrixXd& probability,
   return step;
 }
 
-// The diagonal of the curvature where all classes are equally probable.
+// The diagonal of the curvature at the point where all classes are equally probable.
 VectorXd mean_curvature(const SoftmaxProblem& problem, const SoftmaxDensity& density) {
   const double k = problem.num_classes;
   return density.precisions() + (problem.x.array().square().colwise() * problem.row_weight.array())
@@ -132,7 +132,7 @@ MatrixXd softmax_mode(const SoftmaxProblem& problem, const MatrixXd& start) {
       density.evaluate(tried, tried_value, tried_gradient);
       if (tried_value(0) >= value(0) + 1e-4 * length * decrement) break;
     }
-    if (!(tried_value(0) > value(0))) return weights;  // no further than rounding
+    if (!(tried_value(0) > value(0))) return weights;  // the improvement is no larger than rounding
     weights = tried;
     value = tried_value;
     gradient = tried_gradient;
@@ -142,8 +142,8 @@ MatrixXd softmax_mode(const SoftmaxProblem& problem, const MatrixXd& start) {
 
 namespace {
 
-// The problem in other coordinates v, with weights = axes * v, in which the prior of all weights is alike and
-// columns are the principal axes of the curvature at the mode, its mean over the contrasts.
+// The problem in coordinates v, with weights = axes * v. In these coordinates the prior of all weights is the
+// same, and the columns are the principal axes of the curvature at the mode, averaged over the contrasts.
 struct AlongAxes {
   MatrixXd axes;  // d x d
   SoftmaxProblem problem;
@@ -166,7 +166,7 @@ AlongAxes along_axes(const SoftmaxProblem& problem, const MatrixXd& mode) {
   return result;
 }
 
-// d x (K - 1) The diagonal of the curvature at `weights`.
+// The diagonal of the curvature at `weights`: d x (K - 1).
 MatrixXd curvature_at(const SoftmaxProblem& problem, const SoftmaxDensity& density, const MatrixXd& weights) {
   const MatrixXd probability = density.probabilities(weights), c = contrasts(problem.num_classes),
                  mean = probability * c;

@@ -10,18 +10,18 @@
 
 namespace emomc {
 
-/// 1 / variance of an intercept's prior.
+/// The precision (1 / variance) of an intercept's prior.
 inline constexpr double kInterceptPrecision = 0.04;
 
-/// The training rows, and the prior. Weights are of K - 1 orthonormal contrasts of the K classes, because a
-/// number that is added to the weights of all classes changes no probability; a row of contrasts() maps them
-/// to a class.
+/// The training rows, and the prior. Weights refer to K - 1 orthonormal contrasts of the K classes, because
+/// adding a number to the weights of all classes changes no probability. A row of contrasts() maps the
+/// weights to a class.
 struct SoftmaxProblem {
-  Eigen::MatrixXd x;           ///< n x d; the last column is 1, the intercept's
+  Eigen::MatrixXd x;           ///< n x d; the last column is 1, for the intercept
   std::vector<int> truth;      ///< [n]
-  Eigen::VectorXd row_weight;  ///< [n] how often a row counts
+  Eigen::VectorXd row_weight;  ///< [n] weight of each row in the log likelihood
   int num_classes = 0;
-  double precision = 1;  ///< 1 / variance of each weight's prior, but for the last column's
+  double precision = 1;  ///< 1 / variance of the prior of each weight, except those of the last column
   double last_precision = kInterceptPrecision;
 };
 
@@ -41,9 +41,9 @@ class SoftmaxDensity {
                 Eigen::MatrixXd& gradient) const;
   /// The negative Hessian at the point of `probability` (n x K), times `direction` (d x (K - 1)).
   Eigen::MatrixXd curvature_times(const Eigen::MatrixXd& probability, const Eigen::MatrixXd& direction) const;
-  /// n x K
+  /// The class probabilities under `weights`: n x K.
   Eigen::MatrixXd probabilities(const Eigen::MatrixXd& weights) const;
-  /// [d] of the prior.
+  /// [d] The precisions of the prior.
   const Eigen::VectorXd& precisions() const { return precisions_; }
 
  private:
@@ -53,16 +53,17 @@ class SoftmaxDensity {
 };
 
 /// The mode of the posterior, d x (K - 1), by Newton's method with conjugate gradients from `start`, until
-/// the squared Newton decrement is below 1e-8. Throws std::runtime_error if it is not after 200 steps.
+/// the squared Newton decrement is below 1e-8. Throws std::runtime_error if that is not reached after 200
+/// steps.
 Eigen::MatrixXd softmax_mode(const SoftmaxProblem& problem, const Eigen::MatrixXd& start);
 
 struct SoftmaxDraws {
-  std::vector<Eigen::MatrixXd> weights;  ///< [num_chains * draws], a chain after another; d x (K - 1)
+  std::vector<Eigen::MatrixXd> weights;  ///< [num_chains * draws], one chain after another; d x (K - 1)
   double acceptance = 0;                 ///< mean over all steps after warm-up
 };
 
-/// Hamiltonian Monte Carlo from points around `mode`, along the axes of the curvature there, which is the
-/// mass.
+/// Hamiltonian Monte Carlo from points around `mode`, along the axes of the curvature at the mode. The mass
+/// is this curvature.
 SoftmaxDraws sample_softmax(const SoftmaxProblem& problem, const Eigen::MatrixXd& mode,
                             const HmcSampling& sampling, const std::function<void()>& after_step = {});
 

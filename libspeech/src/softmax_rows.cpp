@@ -127,7 +127,7 @@ SoftmaxProblem SoftmaxRows::problem(const std::vector<int>& excluded, double pri
   return problem;
 }
 
-// The rows of the same speaker that follow in the random order, which goes round.
+// The next rows of the same speaker in the random order, which is treated as circular.
 std::vector<std::size_t> SoftmaxRows::enrolment(std::size_t row, std::size_t count) const {
   const auto& own = shuffled_[static_cast<std::size_t>(speaker_of(row))];
   std::vector<std::size_t> others;

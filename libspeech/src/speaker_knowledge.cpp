@@ -7,9 +7,10 @@
 namespace emomc {
 namespace {
 
-// Recordings that the corpus's variance within speakers counts as beside the speaker's own.
+// The variance within speakers of the corpus has the weight of this many recordings, in addition to the
+// speaker's own.
 constexpr double kWithinCount = 10;
-constexpr double kLeastVariance = 1e-24;  // relative to the squared mean; less is rounding
+constexpr double kLeastVariance = 1e-24;  // relative to the squared mean; a smaller variance is rounding
 
 struct Moments {
   double count = 0, mean = 0, squares = 0;  // squares: sum of squared distances from the mean
@@ -86,7 +87,8 @@ void standardize_by_enrolment(std::span<double> row, const std::vector<std::span
       row[j] = 0;
       continue;
     }
-    // The speaker's mean is normal about the corpus's, recordings about the speaker's.
+    // The speaker's mean is normally distributed about the corpus mean, and recordings about the speaker's
+    // mean.
     const double share = known.count > 0 ? between / (between + within / known.count) : 0;
     const double mean = corpus.mean[j] + share * (known.mean - corpus.mean[j]);
     const double uncertainty = (1 - share) * between;

@@ -9,7 +9,7 @@ namespace emomc {
 SpectralShapes::SpectralShapes(double bin_hz, std::size_t num_bins) : bin_hz_(bin_hz), num_bins_(num_bins) {}
 
 SpectralShapes::Bins SpectralShapes::bins(double low_hz, double high_hz, bool open) const {
-  // Edges that are multiples of the bin's width must not depend on rounding.
+  // The assignment of edges that are multiples of the bin's width must not depend on rounding.
   constexpr double kRounding = 1e-9;
   const auto begin = static_cast<std::size_t>(std::ceil(low_hz / bin_hz_ - kRounding));
   const double last = high_hz / bin_hz_;

@@ -1,4 +1,4 @@
-// What readers of tables about recordings have in common.
+// Functions that readers of tables about recordings share.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace emomc {
 
-/// `text` without blanks at both ends, nor the single quotes that openSMILE writes.
+/// `text` without blanks at both ends, and without the single quotes that openSMILE writes.
 std::string_view trimmed_field(std::string_view text);
 
-/// Throws InputError where the file is none that can be read.
+/// The content of a file. Throws InputError if the file cannot be read.
 std::string content_of(const std::filesystem::path& file);
 
 /// The separator that divides the header of file `name` into the most fields; a comma if none does.

@@ -34,7 +34,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// As a message shows it: on one line, shortened.
+// A text for messages: on one line, shortened, in quotes.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 40;
   std::string result(text.substr(0, kMost));
@@ -48,13 +48,13 @@ bool is_one_of(const std::string& name, const Names& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What the columns of a file are.
+// The use of a file's columns.
 struct Plan {
   std::size_t name = 0;
   std::vector<std::size_t> numbers;
 };
 
-// `is_text`: columns that cannot have numbers, by their type in an ARFF file.
+// `is_text` states which columns cannot have numbers, according to their type in an ARFF file.
 Plan plan_columns(const std::string& place, const std::vector<std::string>& header,
                   const std::vector<bool>& is_text, const std::string& names, UtteranceTable& table) {
   Plan plan;
@@ -172,7 +172,7 @@ void read_npy(const fs::path& file, const std::string& names, UtteranceTable& ta
                      " has " + std::to_string(read.num_rows) + " rows");
 }
 
-// The parts of a name's path, without an ending, from the file's name on.
+// The parts of a name's path without its ending, beginning with the file's name.
 std::vector<std::string> parts_of(const std::string& name) {
   std::string path = name;
   std::replace(path.begin(), path.end(), '\\', '/');

@@ -6,7 +6,7 @@
 namespace emomc {
 namespace {
 
-// The correlation of two stretches of `length` samples, of -1 to 1; 0 if one is constant.
+// The correlation of two stretches of `length` samples, from -1 to 1; 0 if one is constant.
 double correlation(const double* a, const double* b, std::size_t length) {
   double sum_a = 0, sum_b = 0;
   for (std::size_t i = 0; i < length; ++i) {
@@ -23,14 +23,15 @@ double correlation(const double* a, const double* b, std::size_t length) {
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
-// The period that begins at `begin` and is about `expected` samples long; 0 where the recording ends before.
+// The length of the period that begins at `begin` and has about `expected` samples; 0 if the recording ends
+// before.
 double find_period(std::span<const double> samples, double begin, double expected) {
   const auto length = static_cast<std::size_t>(std::lround(expected));
   const auto lowest = static_cast<std::size_t>(0.8 * expected);
   const auto highest = static_cast<std::size_t>(std::ceil(1.25 * expected));
   const auto at = static_cast<std::size_t>(std::lround(begin));
   if (begin < 0 || lowest < 2 || at + length + highest + 2 > samples.size()) return 0;
-  std::vector<double> r;  // at lags from lowest - 1 to highest + 1
+  std::vector<double> r;  // correlations at lags from lowest - 1 to highest + 1
   for (std::size_t lag = lowest - 1; lag <= highest + 1; ++lag)
     r.push_back(correlation(samples.data() + at, samples.data() + at + lag, length));
   const auto best = static_cast<std::size_t>(std::max_element(r.begin() + 1, r.end() - 1) - r.begin());

@@ -63,7 +63,7 @@ void check(const FeatureSet& features) {
                        features.columns[i % features.dim()] + ": the value is not finite");
 }
 
-/// A character that occurs in no emotion and no speaker, so that a file's name can be parsed in one way only.
+/// A character that occurs in no emotion and no speaker, so that a file's name can be parsed in only one way.
 std::string separator_for(const FeatureSet& features) {
   for (const char separator : {'_', '-', '+', '~', '=', '@'}) {
     const auto occurs = [&](const UtteranceFrames& u) {

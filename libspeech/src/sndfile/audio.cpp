@@ -27,7 +27,7 @@ struct Close {
   throw InputError(file.string() + ": " + why);
 }
 
-// libsndfile's messages end with a full stop and may have several lines.
+// The first line of libsndfile's message, without the full stop at its end.
 std::string reason(SNDFILE* file) {
   std::string text = sf_strerror(file);
   text = text.substr(0, text.find('\n'));
@@ -46,7 +46,8 @@ void require_regular_file(const std::filesystem::path& file) {
   if (std::filesystem::file_size(file, error) == 0 && !error) refuse(file, "the file is empty");
 }
 
-// If a WAV or AIFF file is shorter than its header states, libsndfile silently reads what is there.
+// If a WAV or AIFF file is shorter than its header states, libsndfile reads the samples that are present
+// without an error.
 void require_whole(const std::filesystem::path& file) {
   const auto sound = find_iff_sound(file);
   if (sound && sound->unclosed)  // libsndfile reads no samples of it
@@ -57,7 +58,7 @@ void require_whole(const std::filesystem::path& file) {
                      " bytes of sound, the file has " + std::to_string(sound->present_bytes));
 }
 
-/// Refuses the text file that a clone of a repository has in place of a file that git-lfs did not fetch.
+/// Refuses a text file that stands for a recording that git-lfs did not fetch.
 void refuse_git_lfs_pointer(const std::filesystem::path& file) {
   constexpr std::string_view kBegin = "version https://git-lfs";
   std::string begin(kBegin.size(), '\0');

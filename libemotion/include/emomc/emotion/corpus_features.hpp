@@ -1,4 +1,4 @@
-// Reads a corpus from disk and turns it into frames that a mixture can be fitted to.
+// Reads a corpus from disk and computes from it the frames and functionals on which classifiers are trained.
 #pragma once
 
 #include <functional>
@@ -17,47 +17,53 @@ namespace emomc {
 
 struct CorpusFeatures {
   FeatureSet features;             ///< normalised, with deltas
-  std::vector<std::string> notes;  ///< what was read, dropped and skipped, one line each
-  DataFingerprint fingerprint;  ///< of the labels and the normalised values; its parts are utterances before
-                                ///< normalisation
-  ColumnUnits units;            ///< mean and sd of all frames, with deltas, before normalisation
-  FunctionalTable functionals;  ///< a row for each utterance, in their order, where they were asked for
-  FunctionalTable clips;        ///< of clips of recordings (speech/clips.hpp), beside their functionals
-  double sample_rate = 0;       ///< of all recordings, in Hz; 0: they differ, or the corpus is tables
+  std::vector<std::string> notes;  ///< lines on what was read, dropped and skipped
+  /// Fingerprint of the labels and the normalised values; its parts are utterances before normalisation.
+  DataFingerprint fingerprint;
+  ColumnUnits units;  ///< mean and sd of all frames, with deltas, before normalisation
+  /// One row for each utterance, in the order of `features`; empty unless functionals are wanted.
+  FunctionalTable functionals;
+  /// Functionals of clips of recordings (speech/clips.hpp); empty unless functionals are wanted.
+  FunctionalTable clips;
+  /// Sample rate of all recordings, in Hz; 0: the rates differ, or the corpus is tables.
+  double sample_rate = 0;
 };
 
-/// Whether functionals of recordings, or of tables of frames, are computed beside the frames.
+/// Whether functionals of recordings, or of tables of frames, are computed in addition to the frames.
 enum class Functionals { none, wanted };
 
-/// Called with the number of recordings that have been read and the number of all, first with none; by one
-/// thread at a time, and not always by the same one. It may throw to end the work.
+/// Called with the number of recordings that have been read and the number of all recordings, at first with
+/// 0. The calls come from one thread at a time, but not always from the same one. An exception of the
+/// function ends the work.
 using OnRecording = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Reads tables, or recordings whose MFCCs it computes in parallel (`threads` 0: all), then appends deltas
-/// and normalises. Throws InputError.
+/// Reads a corpus of tables, or recordings, of which it computes the MFCCs in parallel (`threads` 0: all
+/// threads). Then appends deltas and normalises. Throws InputError.
 CorpusFeatures load_corpus_features(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                                     const OnRecording& on_recording,
                                     Functionals functionals = Functionals::none);
 
-/// What is read of a corpus whose functionals are a table of another program (features.table): its
-/// recordings are listed and not opened, and each of them is a single frame of no meaning. Throws InputError,
-/// also where a recording has no row, unless corpus.unparsed is skip.
+/// Reads a corpus whose functionals are a table of another program (features.table). The recordings are
+/// listed but not opened; each one is represented by a single frame without meaning. Throws InputError, also
+/// if a recording has no row and corpus.unparsed is not skip.
 CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const FeaturesConfig& features);
 
-/// Only the MFCCs of the recordings, without deltas and normalisation. This is what `emomc features` writes.
+/// Computes only the MFCCs of the recordings, without deltas and normalisation, for `emomc features`.
 CorpusFeatures extract_corpus(const CorpusConfig& corpus, const FeaturesConfig& features, int threads,
                               const OnRecording& on_recording, Functionals functionals = Functionals::none);
 
-/// Recordings with their labels, wherever they are.
+/// Recordings from any source, with their labels.
 struct GivenRecordings {
-  std::vector<Utterance> utterances;  ///< ids are distinct; `file` is the name in messages
-  /// Recording i; called by several threads at once. Throws InputError, which names the recording.
+  std::vector<Utterance> utterances;  ///< ids are distinct; `file` is the name used in messages
+  /// Returns recording i; called by several threads at once. Throws InputError, with the name of the
+  /// recording.
   std::function<Recording(std::size_t i)> read;
-  bool refuse_unreadable = true;  ///< false: recordings that cannot be read, or repeat another, are left out
-  std::string advice;             ///< how to leave them out, for messages
+  /// False: recordings that cannot be read, or that repeat another one, are left out.
+  bool refuse_unreadable = true;
+  std::string advice;  ///< text for messages on how to leave out recordings
 };
 
-/// Does what load_corpus_features does for a corpus of recordings.
+/// Computes for given recordings what load_corpus_features computes for a corpus on disk.
 CorpusFeatures features_of_recordings(const GivenRecordings& recordings, const FeaturesConfig& features,
                                       int threads, const OnRecording& on_recording,
                                       Functionals functionals = Functionals::none);

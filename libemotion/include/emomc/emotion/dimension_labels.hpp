@@ -1,4 +1,4 @@
-// Numbers of recordings, such as arousal and valence, from columns of a table about them.
+// Reads numbers of recordings, such as arousal and valence, from columns of a table about them.
 #pragma once
 
 #include <vector>
@@ -10,22 +10,22 @@
 
 namespace emomc {
 
-/// Reads the columns CorpusConfig::dimensions, of the corpus's manifest or of dimensions_file, so that
-/// mistakes show before recordings are read. Throws InputError, one line with file, line and column, for a
-/// value that is no finite number, and for an empty one unless unparsed files are left out.
+/// Reads the columns CorpusConfig::dimensions of the corpus's manifest or of dimensions_file, so that errors
+/// are found before recordings are read. Throws InputError, one line with file, line and column, for a value
+/// that is not a finite number, and for an empty value unless unparsed files are left out.
 void check_dimensions(const CorpusConfig& corpus);
 
 /// The numbers of utterances, utterances x dimensions, row-major. Throws InputError as check_dimensions()
-/// does, and where an utterance has no row, several rows, or an empty value.
+/// does, and if an utterance has no row, several rows, or an empty value.
 std::vector<double> dimension_labels(const std::vector<UtteranceFrames>& utterances,
                                      const CorpusConfig& corpus);
 
-/// Removes utterances without a row or with an empty value, where the configuration leaves out unparsed
-/// files. Throws InputError if none is left.
+/// Removes utterances without a row or with an empty value, if the configuration leaves out unparsed files.
+/// Throws InputError if no utterance is left.
 void leave_out_unlabelled(std::vector<UtteranceFrames>& utterances, const CorpusConfig& corpus);
 
-/// label_frames() of a corpus that a regression is for. Notes in `corpus` how many utterances have been left
-/// out, and makes the numbers a part of its fingerprint.
+/// Calls label_frames() for a corpus on which a regression is trained. Adds a note to `corpus` on how many
+/// utterances were left out, and includes the numbers in its fingerprint.
 LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config);
 
 }  // namespace emomc

@@ -1,5 +1,5 @@
-// What `emomc evaluate` and `emomc train` do, resolved: a plain value, which callers in C++ and Python fill
-// in and the program reads from YAML.
+// The configuration of `emomc evaluate` and `emomc train` as a plain value, which callers in C++ and Python
+// fill in and the program reads from YAML.
 #pragma once
 
 #include <filesystem>
@@ -24,24 +24,27 @@ struct CorpusConfig {
   std::string pattern = "{emotion}_{speaker}.csv";  ///< tables only
   std::vector<std::string> classes;                 ///< empty: all classes that occur
   bool refuse_unparsed = true;                      ///< false: files that cannot be parsed are left out
-  /// Other words for labels of the corpus, by which its recordings count: {"joy", "happiness"}.
+  /// Labels that replace labels of the corpus, for example {"joy", "happiness"}.
   std::map<std::string, std::string> labels = {};
   /// Columns of numbers that a regression predicts, such as arousal; empty for all other classifiers.
   std::vector<std::string> dimensions = {};
-  std::filesystem::path dimensions_file = {};  ///< a table of recordings that has them; empty: the manifest
+  /// Table of recordings with these columns; empty: the manifest.
+  std::filesystem::path dimensions_file = {};
   bool operator==(const CorpusConfig&) const = default;
 };
 
 struct FeaturesConfig {
   Normalization normalize = Normalization::speaker;
   int deltas = 1;
-  bool remove_gain = true;     ///< the column c0 of frames less its mean over the utterance; mixtures only
+  /// Whether the mean over the utterance is subtracted from the column c0 of frames; mixtures only.
+  bool remove_gain = true;
   std::string like = "emomc";  ///< the preset of which `mfcc` is a modification; recordings only
   MfccSettings mfcc;
   double gate_db = 0;  ///< frames more than this below the loudest frame are dropped; 0: none
-  FunctionalSet set = FunctionalSet::full;  ///< what softmax regression sees of an utterance
-  std::filesystem::path table;              ///< rows of another program in place of functionals; empty: none
-  std::string table_names;                  ///< of that table: a column, or of .npy a file; empty: found
+  FunctionalSet set = FunctionalSet::full;  ///< functionals of an utterance for softmax regression
+  std::filesystem::path table;  ///< file of another program whose rows replace functionals; empty: none
+  /// Column of that table with the names, or for .npy a file of names; empty: found automatically.
+  std::string table_names;
   bool operator==(const FeaturesConfig&) const = default;
 };
 
@@ -51,24 +54,25 @@ struct FoldsConfig {
   FoldsKind kind = FoldsKind::leave_one_speaker_out;
   int count = 0;                           ///< number of folds; k_fold_by_speaker only
   std::vector<std::string> test_speakers;  ///< test_speakers only
-  std::filesystem::path file = {};         ///< file only: a table of recordings or speakers
-  std::string column = "fold";         ///< of the file; recordings with the same value are tested together
+  std::filesystem::path file = {};         ///< a table of recordings or speakers; kind `file` only
+  std::string column = "fold";  ///< column of `file`; recordings with the same value are tested together
   std::vector<std::string> test = {};  ///< values that are tested together; empty: each value in turn
   bool operator==(const FoldsConfig&) const = default;
 };
 
-/// What scores are given by beside all utterances together.
+/// The groups of utterances that are scored in addition to all utterances together.
 struct GroupsConfig {
-  std::vector<std::string> columns;  ///< of the file; empty: none
+  std::vector<std::string> columns;  ///< columns of `file`; empty: no groups
   std::filesystem::path file = {};   ///< a table of recordings or speakers; empty: the corpus's manifest
   bool operator==(const GroupsConfig&) const = default;
 };
 
-/// How the posterior of a class is made, in addition to likelihood and prior.
+/// How the posterior of a class is formed, in addition to likelihood and prior.
 struct TrainingConfig {
-  bool background = true;  ///< centre the prior on a mixture of all classes, the background, fitted by EM
-  /// Prior sd of the means around those of the background, in units of its components' sds; nullopt: a
-  /// sampled parameter for each column.
+  /// Whether the prior is centred on a mixture of all classes, the background, fitted by EM.
+  bool background = true;
+  /// Prior sd of the means around the background's means, in units of the sds of the background's components;
+  /// nullopt: a sampled parameter for each column.
   std::optional<double> means_sd = 0.15;
   double scales_sd = 0.3;  ///< prior sd of the log scales around those of the background
   double weights = 64;     ///< number of rows that the background's weights count as
@@ -76,11 +80,11 @@ struct TrainingConfig {
   bool operator==(const TrainingConfig&) const = default;
 };
 
-/// What is fitted: softmax regression on functionals of utterances, mixtures to frames, or both, whose
-/// probabilities are multiplied; or linear regression of numbers, CorpusConfig::dimensions, on functionals.
+/// The classifier: softmax regression on functionals of utterances; mixtures of frames; both, with their
+/// probabilities multiplied; or linear regression of numbers, CorpusConfig::dimensions, on functionals.
 enum class ClassifierKind { softmax, mixtures, fused, regression };
 
-/// docs/softmax.md
+/// Settings of softmax regression; docs/softmax.md describes them.
 struct SoftmaxConfig {
   SoftmaxPrior prior = SoftmaxPrior::ridge;
   std::vector<double> prior_sds = SoftmaxSettings().prior_sds;
@@ -93,8 +97,8 @@ struct SoftmaxConfig {
   bool operator==(const SoftmaxConfig&) const = default;
 };
 
-/// Sets what has another default with a prior: temperature, warm-up, draws, and the functionals, of which
-/// the horseshoe takes few.
+/// Sets the values whose defaults depend on the prior: temperature, warm-up, draws, and the set of
+/// functionals, since the horseshoe allows only few columns.
 void set_defaults_of_prior(SoftmaxPrior prior, SoftmaxConfig& softmax, FeaturesConfig& features);
 
 /// The names that softmax_prior() accepts: "ridge", "horseshoe".
@@ -103,7 +107,7 @@ std::vector<std::string> softmax_prior_names();
 SoftmaxPrior softmax_prior(const std::string& name);
 std::string softmax_prior_name(SoftmaxPrior prior);
 
-/// docs/regression.md
+/// Settings of linear regression; docs/regression.md describes them.
 struct RegressionConfig {
   std::vector<double> prior_sds = RegressionSettings().prior_sds;
   std::optional<double> sd_factor;  ///< nullopt: learned
@@ -118,7 +122,7 @@ struct ClassificationConfig {
   std::optional<double> temper;      ///< nullopt: learned
   ClassPrior class_prior = ClassPrior::uniform;
   std::map<std::string, double> class_probabilities;  ///< ClassPrior::given only
-  std::int64_t draws = 400;                           ///< of each class, at equal distances over all chains
+  std::int64_t draws = 400;  ///< number of draws of each class, evenly spaced over all chains
   bool operator==(const ClassificationConfig&) const = default;
 };
 
@@ -133,7 +137,8 @@ struct EvaluationConfig {
   TrainingConfig training;
   ClassificationConfig classification;
   bool em_baseline = true;
-  RunConfig run;  ///< likelihood, prior, sampler, backend, threads, checkpoint, output; no data
+  /// Likelihood, prior, sampler, backend, threads, checkpoint and output; its data are not used.
+  RunConfig run;
   bool operator==(const EvaluationConfig&) const = default;
 };
 

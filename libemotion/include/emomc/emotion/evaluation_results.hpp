@@ -1,4 +1,4 @@
-// The results of an evaluation: predictions.csv, scores.json and a text.
+// Pools and scores the results of an evaluation, and formats them as predictions.csv and scores.json.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace emomc {
 
-/// The folds of one method (posteriors or EM), and the predictions of all folds together.
+/// The folds of one method (posteriors or EM), and the predictions and scores of all folds together.
 struct MethodResult {
   std::vector<FoldResult> folds;
   Predictions predictions;  ///< in the order of `utterances`
@@ -21,9 +21,10 @@ struct MethodResult {
 struct EvaluationResults {
   std::vector<std::size_t> utterances;  ///< indices into LabelledFrames::features.utterances
   MethodResult posterior;
-  /// The other method: EM; of softmax regression the penalised fit, of fused classifiers the mixtures.
+  /// The method for comparison: EM; for softmax regression the penalised fit, for fused classifiers the
+  /// mixtures.
   std::optional<MethodResult> em;
-  std::string other = "em";  ///< its name
+  std::string other = "em";  ///< name of the method for comparison
   std::uint64_t seed = 0;
 };
 
@@ -35,7 +36,7 @@ MethodResult judge_method(const LabelledFrames& frames, std::vector<FoldResult> 
 /// A CSV table with the columns utterance,speaker,truth,predicted,p_<class>...
 std::string predictions_csv(const LabelledFrames& frames, const std::vector<std::size_t>& utterances,
                             const Predictions& predictions);
-/// The scores of one method, as scores_json has them.
+/// The scores of one method, in the form of scores_json.
 nlohmann::ordered_json method_json(const LabelledFrames& frames, const MethodResult& method);
 nlohmann::ordered_json scores_json(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationResults& results);
@@ -43,8 +44,8 @@ nlohmann::ordered_json scores_json(const LabelledFrames& frames, const Evaluatio
 /// methods with its jackknife interval over speakers.
 nlohmann::ordered_json scores_of_seeds(const LabelledFrames& frames,
                                        const std::vector<EvaluationResults>& seeds);
-/// The probabilities of the posteriors averaged over seeds, of which there is at least one; all have the same
-/// utterances in the same order.
+/// The posterior's probabilities, averaged over at least one seed; all seeds must have the same utterances in
+/// the same order.
 Predictions averaged_over_seeds(const std::vector<EvaluationResults>& seeds);
 
 }  // namespace emomc

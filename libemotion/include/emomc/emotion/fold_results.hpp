@@ -1,4 +1,4 @@
-// The predictions of an evaluation's folds, of whatever classifier.
+// The predictions of an evaluation's folds, for any classifier.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace emomc {
 
-/// Over how many pairs of an utterance and a class log p(utterance | draw) has converged between chains.
+/// The number of pairs of an utterance and a class, and of those pairs whose log p(utterance | draw) has
+/// converged between chains.
 struct Convergence {
   std::size_t num_pairs = 0, num_converged = 0;
   double worst_rhat = 0, least_ess = 0;
@@ -31,21 +32,21 @@ struct CutResult {
 /// The results of one fold.
 struct FoldResult {
   Evidence evidence = Evidence::sum;
-  double temper = 1, damping_frames = 0;  ///< of Classifier
-  /// On the training speakers that were left out in turn; NaN: the temper was given.
+  double temper = 1, damping_frames = 0;  ///< values of the fold's Classifier
+  /// Log loss for the training speakers that were left out in turn; NaN: nothing was chosen.
   double inner_log_loss = 0;
   std::vector<std::size_t> utterances;
   std::vector<double> log_probability;  ///< utterances x classes
-  /// Of training speakers that were left out in turn, by what was trained without them, at the temper: empty
-  /// where the temper was given.
+  /// Training speakers' utterances that were left out in turn. They are predicted from a posterior that was
+  /// trained without them, with the temper applied. Empty if the temper was given.
   std::vector<std::size_t> inner_utterances;
   std::vector<double> inner_log_probability;  ///< inner_utterances x classes
   std::vector<Convergence> of_class;          ///< [num_classes]; empty for EM
-  std::vector<CutResult> cuts;                ///< the same lengths in all folds; empty for softmax regression
+  std::vector<CutResult> cuts;  ///< cuts to the same lengths in all folds; empty for softmax regression
 };
 
 /// The predictions of all folds together, in the order of LabelledFrames' utterances. `utterances`, if given,
-/// receives their indices.
+/// receives the indices of the predicted utterances.
 Predictions pooled(const LabelledFrames& frames, const std::vector<FoldResult>& folds,
                    std::vector<std::size_t>* utterances = nullptr);
 

@@ -1,4 +1,4 @@
-// The product of mixtures' probabilities and of softmax regression's, fold by fold.
+// Multiplies the probabilities of mixtures by those of softmax regression, fold by fold.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,14 @@
 namespace emomc {
 
 struct FusedFolds {
-  std::vector<FoldResult> folds;       ///< convergence is that of the mixtures
-  std::vector<FusionWeights> weights;  ///< of each fold: first of the mixtures, second of the regression
+  std::vector<FoldResult> folds;  ///< convergence statistics are those of the mixtures
+  /// [folds] exponents: `first` of the mixtures, `second` of the regression.
+  std::vector<FusionWeights> weights;
 };
 
-/// The folds of both classifiers, of the same test utterances. The weights of a fold are learned on its inner
-/// predictions (FoldResult::inner_utterances), as far as both classifiers have them: of training speakers
-/// that were left out in turn. Throws std::invalid_argument if there are none.
+/// Fuses the folds of two classifiers with the same test utterances. The weights of a fold are learned from
+/// its inner predictions (FoldResult::inner_utterances), of training speakers that were left out in turn, as
+/// far as both classifiers have them. Throws std::invalid_argument if there are none.
 FusedFolds fuse(const LabelledFrames& frames, const std::vector<FoldResult>& mixtures,
                 const std::vector<FoldResult>& softmax);
 

@@ -1,4 +1,4 @@
-// Turns one recording into frames.
+// Computes the frames and descriptors of one recording.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@
 
 namespace emomc {
 
-/// The column of frames that has the recording's gain in it (FeaturesConfig::remove_gain); the first one of
-/// MfccExtractor.
+/// The column of frames that contains the recording's gain (FeaturesConfig::remove_gain); it is the first
+/// column of MfccExtractor.
 inline constexpr const char* kGainColumn = "c0";
 
 /// Extractors by sample rate in Hz, created when first needed.
@@ -22,14 +22,15 @@ using Extractors = std::map<double, MfccExtractor>;
 using DescriptorExtractors = std::map<double, DescriptorExtractor>;
 
 struct ExtractedFrames {
-  Frames frames;  ///< without deltas, without silent frames and frames below the gate
+  Frames frames;  ///< frames without deltas, silent frames and frames below the gate
   Dropped dropped;
 };
 
-/// Throws InputError if the settings are not valid at the recording's sample rate.
+/// Computes MFCCs. Throws InputError if the settings are not valid at the recording's sample rate.
 ExtractedFrames extract_frames(const Recording& recording, const FeaturesConfig& config,
                                Extractors& extractors);
-/// The descriptors of one recording's frames. Throws InputError if its sample rate is too low for them.
+/// The descriptors of one recording's frames. Throws InputError if the sample rate is too low for
+/// descriptors.
 FrameDescriptors describe_recording(const Recording& recording, DescriptorExtractors& extractors);
 
 }  // namespace emomc

@@ -1,5 +1,4 @@
-// Softmax regression of a corpus, evaluated or trained: the steps from labelled functionals to scores and to
-// a model.
+// Evaluates or trains softmax regression on a corpus: from labelled functionals to scores and a model.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,24 +24,24 @@ struct SoftmaxEvaluation {
 std::vector<std::vector<int>> softmax_tests(const LabelledFrames& frames, const EvaluationPlan& plan,
                                             const EvaluationConfig& config);
 
-/// Evaluates the folds of `plan`. `features`: functionals of the utterances, in any order, and of clips; the
-/// references must outlive the call alone. Collective: ranks divide the work, and have equal arguments,
-/// config.run.threads and `report` apart; the folds are known to all, the results and scores to rank 0 alone.
-/// Throws InputError, StoppedElsewhere, and what `report` throws.
+/// Evaluates the folds of `plan`. `features` has functionals of the utterances, in any order, and of clips.
+/// Arguments need to exist only during the call. Collective: all ranks call this with equal arguments, except
+/// config.run.threads and `report`, and divide the work. Every rank receives the folds; only rank 0 receives
+/// results and scores. Throws InputError, StoppedElsewhere, and the exceptions of `report`.
 SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, const CorpusFeatures& features,
                                    const SoftmaxReport& report, Communicator& ranks = single_rank());
 
 struct TrainedSoftmax {
-  SoftmaxModel model;  ///< its `config` and `trained_on.corpus` are left to the caller
+  SoftmaxModel model;  ///< model whose `config` and `trained_on.corpus` the caller sets
   double acceptance = 0;
-  /// Of pairs of a training utterance and a class: the share that has converged.
+  /// The share of pairs of a training utterance and a class that have converged.
   double converged = 0;
   StrictShare strict;
 };
 
 /// Trains on all utterances of `frames`, which were read from `corpus`. Collective as evaluate_softmax();
-/// only rank 0 has the result. Throws InputError, StoppedElsewhere, and what `report` throws.
+/// only rank 0 receives the result. Throws InputError, StoppedElsewhere, and the exceptions of `report`.
 TrainedSoftmax train_softmax(const LabelledFrames& frames, const CorpusFeatures& corpus,
                              const EvaluationConfig& config, const SoftmaxReport& report,
                              Communicator& ranks = single_rank());

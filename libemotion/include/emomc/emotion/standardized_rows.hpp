@@ -1,5 +1,4 @@
-// Rows of functionals of other recordings than the training ones, standardised by what is known of their
-// speaker.
+// Standardises rows of functionals of new recordings by what is known of their speaker.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,8 @@
 
 namespace emomc {
 
-/// From this many recordings of a speaker on, their own mean and sd standardise them, as in training.
+/// The least number of recordings of a speaker from which their own mean and sd are used for standardisation,
+/// as in training.
 inline constexpr std::size_t kOwnRecordings = 10;
 
 /// A recording's functionals, not standardised.
@@ -21,11 +21,12 @@ struct UtteranceRow {
   std::size_t frames = 0;
   std::vector<double> values;
 };
-/// Throws InputError where there is no frame or the sample rate is too low.
+/// The functionals of a recording. Throws InputError if there is no frame or the sample rate is too low.
 UtteranceRow utterance_row(const Recording& recording, FunctionalSet set, DescriptorExtractors& extractors);
 
-/// A standardised row, and by what: `own` recordings of the speaker, this one among them; `enrolment`, others
-/// of the speaker; or `corpus`, what the training speakers are like. `recordings`: how many.
+/// A standardised row. `standardised_by` is `own`: recordings of the speaker, including this one;
+/// `enrolment`: other recordings of the speaker; or `corpus`: the corpus statistics. `recordings` is the
+/// number of recordings used.
 struct StandardizedRow {
   std::vector<double> values;
   SpeakerKnowledge knowledge = SpeakerKnowledge::corpus;
@@ -33,14 +34,14 @@ struct StandardizedRow {
   std::size_t recordings = 0;
 };
 
-/// A row by other recordings of its speaker, of which there may be none. `corpus`: of the training
-/// recordings.
+/// Standardises a row by other recordings of its speaker; `others` may be empty. `corpus` are the statistics
+/// of the training recordings.
 StandardizedRow standardized_by_enrolment(std::span<const double> row,
                                           const std::vector<std::span<const double>>& others,
                                           const CorpusStatistics& corpus);
 
-/// Recordings of one speaker, of whom no others are known: by themselves, of fewer than kOwnRecordings each
-/// by the others.
+/// Standardises the rows of one speaker, of whom no other recordings are known. The mean and sd of all rows
+/// are used; with fewer than kOwnRecordings rows, each is standardised by the others.
 std::vector<StandardizedRow> standardized_speaker(const std::vector<std::span<const double>>& own,
                                                   const CorpusStatistics& corpus);
 

@@ -47,8 +47,7 @@ class PoolStarts {
   bool from_clusterings_;
   std::uint64_t seed_;
   std::vector<Optimum> optima_;
-  std::vector<std::vector<std::vector<double>>>
-      left_;  ///< of each optimum: the points not yet used, the next one last
+  std::vector<std::vector<std::vector<double>>> left_;  ///< unused points of each optimum, the next one last
   std::vector<double> first_;
   std::size_t optimum_ = 0;
 };
@@ -57,22 +56,24 @@ class PoolStarts {
 /// components be empty (concentration_for_empty), those at which some have no rows.
 PoolOptima find_run_optima(const RunConfig& config, const RunSetup& setup);
 
-/// The options of a run's pool: its seed, its number of threads and its scale floor. If the prior is not the
-/// same for all components, they include points drawn from it.
+/// The options of a run's pool, among them its seed, its number of threads and its scale floor. If the prior
+/// is not the same for all components, the options include points drawn from the prior.
 PoolOptions pool_options(const RunConfig& config, const RunSetup& setup);
 
-/// Counts, for each of report.optima, the draws of a finished run that EM takes to it, or that have as many
-/// empty components (num_draws), among report.num_followed draws, which are evenly spaced: at most 256, fewer
-/// where rows and components are many. A mode that chains left during warm-up shows in no R-hat; it shows
-/// here. Does nothing where the report has fewer than two optima. `draws`: in the data's units.
+/// Counts, for each of report.optima, the draws of a finished run that EM takes to this optimum, or that have
+/// as many empty components (num_draws). The counts are among report.num_followed evenly spaced draws: at
+/// most 256, and fewer if there are many rows and components. R-hat does not show a mode that all chains left
+/// during the warm-up, whereas these counts do. Does nothing if the report has fewer than two optima. `draws`
+/// are in the data's units.
 void follow_draws_to_optima(const RunConfig& config, const RunSetup& setup, const DrawSet& draws,
                             StartReport& report);
 
 /// The starts of all chains, num_chains x dim, in the sampler's units, each with a finite density. With init
-/// "prior" and "clusters" rungs have starts of their own, behind those of the chains, in the order of
-/// tempered_plans(); otherwise a chain's rungs start where it does. Fills in setup.starts, of the chains
-/// alone. With sampler.superchains, the chains of a superchain share one start. Throws InputError if
-/// sampler.init_tries draws from the prior find none, or if a parameter file does not fit the model.
+/// "prior" and "clusters", rungs have starts of their own, which follow those of the chains in the order of
+/// tempered_plans(); otherwise a chain's rungs start where the chain does. Fills in setup.starts, which
+/// describes the chains without their rungs. With sampler.superchains, the chains of a superchain share one
+/// start. Throws InputError if none of sampler.init_tries draws from the prior has a finite density, or if a
+/// parameter file does not fit the model.
 std::vector<double> find_starts(const RunConfig& config, RunSetup& setup);
 
 }  // namespace emomc

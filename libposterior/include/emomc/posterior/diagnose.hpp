@@ -1,4 +1,4 @@
-// Describes in words what is wrong with a run. docs/inspect.md describes the checks.
+// Judges whether a run can be trusted and describes its problems in words. docs/inspect.md has the checks.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ enum class Severity {
 struct Finding {
   Severity severity;
   std::string check;   ///< a short name for scripts: rhat, ess, labels, ...
-  std::string text;    ///< what was found, with chains and numbers
-  std::string advice;  ///< what to do
+  std::string text;    ///< description of the finding, with chains and numbers
+  std::string advice;  ///< recommended action
 };
 
 /// All findings, the most severe first; empty if there is nothing to report.

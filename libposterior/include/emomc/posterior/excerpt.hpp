@@ -1,4 +1,4 @@
-// Texts of users in messages.
+// Makes texts that users have written safe to quote in messages.
 #pragma once
 
 #include <string>

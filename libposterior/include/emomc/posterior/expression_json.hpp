@@ -1,4 +1,4 @@
-// Likelihoods of the user's own as JSON, as manifests of runs have them.
+// Writes user-defined likelihoods to the JSON of run manifests and reads them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,14 +8,16 @@
 
 namespace emomc {
 
-/// The members of `spec`, empty ones left out; of a header (spec.code) its type and columns, not its text.
+/// The members of `spec` without empty ones. For a header (spec.code), they include its type and columns, but
+/// not its text.
 nlohmann::ordered_json to_json(const ExpressionSpec& spec);
 
-/// The likelihood that to_json wrote. Keys that messages name are those of configurations. Of a header the
-/// file is "likelihood_source.hpp". Throws InputError, which names the file and the key, where it is damaged.
+/// Reads the likelihood that to_json wrote. Messages name the keys of configurations. The file of a header is
+/// "likelihood_source.hpp". Throws InputError, with the names of the file and the key, if the JSON is
+/// damaged.
 ExpressionSpec expression_spec_of(const JsonValue& json);
 
-/// "real", "positive", "unit_interval" or "simplex"; of a covariance "matrix".
+/// The name of a support: "real", "positive", "unit_interval" or "simplex"; for a covariance "matrix".
 const char* name_of_support(Support support);
 
 }  // namespace emomc

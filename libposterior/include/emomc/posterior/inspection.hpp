@@ -1,4 +1,4 @@
-// What is known about a finished run: its draws, their diagnostics, and whether the component labels agree.
+// Describes a run, also before its end: its draws, their diagnostics, and whether the component labels agree.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,8 +22,8 @@ struct RunFacts {
   std::optional<double> faults, evaluations, rows, duplicate_rows;
   std::vector<std::string> columns, files;  ///< names of the data's columns, and of its files
   std::string engine;                       ///< backend, precision and device
-  std::string updated_at;                   ///< when the manifest was written, as utc_now() has it
-  /// Where the chains started, from the manifest's "starts"; manifests of earlier versions do not have it.
+  std::string updated_at;                   ///< time when the manifest was written, in the form of utc_now()
+  /// Where the chains started, from the manifest's "starts"; missing in manifests of earlier versions.
   struct Starts {
     double points = 0;                ///< number of distinct starting points
     double optima = 0, left_out = 0;  ///< optima of at least 1 % of the mass: with and without a chain
@@ -32,11 +32,11 @@ struct RunFacts {
     double fits_of_best = 0;          ///< number of fits that reached the optimum of largest mass
     double degenerate_fits = 0;
     double followed = 0;  ///< draws that were followed to their optimum at the end of the run
-    double num_lost = 0,
-           share_of_lost = 0;  ///< optima at which none of them is (is_lost), and their share of the mass
+    /// Number of optima at which none of the followed draws is (is_lost), and their share of the mass.
+    double num_lost = 0, share_of_lost = 0;
   };
   std::optional<Starts> starts;
-  std::optional<TemperingSummary> tempering;  ///< of runs with rungs
+  std::optional<TemperingSummary> tempering;  ///< exchanges of runs with rungs
 };
 
 /// The draws of a run, their diagnostics and the facts from its manifest.
@@ -45,15 +45,16 @@ struct Inspection : DrawDiagnostics {
   std::vector<std::string> quantity_labels;  ///< [draws.num_quantities()] names for readers (labels_of)
 };
 
-/// "as_sampled", "relabelled" or "unmended".
+/// The name of the state of the labels in files: "as_sampled", "relabelled" or "unmended".
 std::string labels_name(Labels labels);
-/// "components 0 and 1 cannot be told apart in 5.0 % of the draws", of the two that overlap most.
+/// For example "components 0 and 1 cannot be told apart in 5.0 % of the draws", for the pair that overlaps
+/// most.
 std::string overlap_text(const ComponentOverlap& overlap);
 
 /// The draws with their diagnostics and labels.
 Inspection inspect_draws(DrawSet draws, RunFacts facts, Numbering numbering);
 
-/// The starts as to_json(StartReport) has them; empty where they are not there. The values may be untrusted.
+/// Reads the starts that to_json(StartReport) wrote; empty if they are missing. The values may be untrusted.
 std::optional<RunFacts::Starts> starts_of(const nlohmann::json& json);
 
 }  // namespace emomc

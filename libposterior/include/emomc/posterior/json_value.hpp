@@ -37,13 +37,13 @@ class JsonValue {
   /// The items of a list: of any length, or of exactly `size` items.
   std::vector<JsonValue> items() const;
   std::vector<JsonValue> items(std::size_t size) const;
-  /// A string.
+  /// The value as a string.
   std::string text() const;
-  /// An unsigned integer.
+  /// The value as an unsigned integer.
   std::size_t count() const;
-  /// A number, or null, which stands for a number that is not finite.
+  /// The value as a number, or null, which stands for a number that is not finite.
   nlohmann::json number() const;
-  /// A list of `size` such numbers or counts.
+  /// The value as a list of `size` numbers (each a number or null), or of `size` counts.
   nlohmann::json numbers(std::size_t size) const;
   nlohmann::json counts(std::size_t size) const;
 

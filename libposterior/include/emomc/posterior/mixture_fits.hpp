@@ -1,4 +1,4 @@
-// Fits of mixtures by EM from many starts.
+// Fits mixtures by EM from many starts, for `emomc fit` and for fit().
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,35 @@
 
 namespace emomc {
 
-/// set_up() for fits, which need one engine with all rows: on the first GPU alone. Throws InputError as that
-/// does, and where config.devices names several GPUs and the backend is another than cuda.
+/// set_up() for fits, which need one engine with all rows, here on the first GPU. Throws InputError in the
+/// cases of set_up(), and if config.devices names several GPUs and the backend is not cuda.
 RunSetup set_up_fits(const RunConfig& config, const Table* table = nullptr);
 
-/// Starting points of the fits, and the number of short fits that each represents.
+/// The starting points of the fits, and the number of short fits that each point represents.
 struct FitStarts {
   std::vector<std::vector<double>> points;
   std::vector<std::size_t> num_fits;
-  std::size_t num_short_fits = 0;  ///< 0: there were none
-  std::size_t num_degenerate = 0;  ///< of the short fits; these are not followed
+  std::size_t num_short_fits = 0;  ///< 0: the starts are not from short fits
+  /// Number of degenerate short fits, which are not followed; 0 if all short fits are degenerate.
+  std::size_t num_degenerate = 0;
 };
 
-/// Starts from a pool of short fits, the best first, at most `most`. Those that are degenerate are among them
-/// only where all are.
+/// At most `most` starts from a pool of short fits, the best first. Degenerate fits are included only if all
+/// fits are degenerate.
 FitStarts fit_starts(const RunConfig& config, const RunSetup& setup, int most);
 
-/// Fitters of the data of `setup`, `most` at most: on setup.device, and on the further GPUs of `config` where
-/// the backend is cuda. `setup`, of set_up_fits(), must outlive them. Throws InputError where the model has
-/// no EM.
+/// At most `most` fitters of the data of `setup`: one on setup.device, and, if the backend is cuda, others on
+/// the further GPUs of `config`. `setup` must come from set_up_fits() and outlive the fitters. Throws
+/// InputError if the model has no EM.
 std::unique_ptr<RankTeam<MixtureFitter>> make_fitters(const RunConfig& config, const RunSetup& setup,
                                                       std::size_t most);
 
-/// A fit that has ended, among `done` ones; from one thread at a time.
+/// Called after each fit, by one thread at a time; `done` fits have ended so far.
 using FitFinished = std::function<void(std::size_t done, const FitResult& result, double seconds)>;
 
-/// A fit from each of `starts`, by whichever fitter is free, on which results do not depend. Throws the
-/// exception of the first fitter or call of `finished` that failed; the others end after their present fit.
+/// Fits from each of `starts`. Each fit is done by a fitter that is free; the results do not depend on which
+/// one. Throws the exception of the first fitter or call of `finished` that failed; the other fitters finish
+/// their current fit first.
 std::vector<FitResult> fits_from(const std::vector<std::vector<double>>& starts,
                                  RankTeam<MixtureFitter>& fitters, const FitOptions& options,
                                  const FitFinished& finished);
@@ -52,7 +54,8 @@ struct ChosenFit {
   std::size_t num_degenerate = 0;  ///< number of those that reached a degenerate point
 };
 
-/// The best of `results`, which are fits from starts.points; one that is not degenerate where there is one.
+/// The best of `results`, which are fits from starts.points. The best result is degenerate only if all
+/// results are.
 ChosenFit choose_fit(const std::vector<FitResult>& results, const FitStarts& starts, const RunConfig& config,
                      const RunSetup& setup);
 

@@ -1,4 +1,4 @@
-// The parts of a model that have priors of their own, from the blocks of its header.
+// Lists the parts of a model that have priors of their own, derived from the model's blocks.
 #pragma once
 
 #include <string>
@@ -10,23 +10,25 @@ namespace emomc {
 
 enum class Domain { simplex, real, positive, unit, correlation, circular };
 
-/// A block, or the standard deviations or the correlations of a covariance.
+/// A part of a model with a prior of its own: a block, or the standard deviations or the correlations of a
+/// covariance.
 struct PriorPart {
   std::string name;  ///< the key is "prior." and this name
   Domain domain = Domain::real;
   bool by_component = false, by_column = false;  ///< whether an argument may be [K], [d], or with both [K][d]
-  std::string default_prior;                     ///< as the configuration writes it, also for messages
+  std::string default_prior;                     ///< in the syntax of configurations; also used in messages
   DataUnit unit = DataUnit::none;
   Influence influence = Influence::everything;
-  int length = 0;  ///< of a parameter of the user's own that is a list; an argument may then be [length]
+  int length = 0;  ///< length of a user-defined parameter that is a list; an argument may then be [length]
 };
 
-/// In the order of the model's blocks.
+/// The parts of `model` that have priors, in the order of the model's blocks.
 std::vector<PriorPart> prior_parts(const ModelInfo& model);
-/// The part of that name. Throws std::logic_error where the model has none.
+/// The part with this name. Throws std::logic_error if the model has no such part.
 PriorPart prior_part(const ModelInfo& model, const std::string& name);
 
-/// A name of a part, and the models that have one of this name; `part` is that of the first of them.
+/// A name of a part, and the models that have a part of this name; `part` is the part of the first of these
+/// models.
 struct SharedPart {
   PriorPart part;
   std::vector<const ModelInfo*> models;

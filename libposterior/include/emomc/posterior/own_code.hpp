@@ -1,4 +1,4 @@
-// Code of the user's own (ExpressionSpec::code): it runs only where the environment of the process allows it.
+// Reads user-defined likelihood code (ExpressionSpec::code), which runs only if the environment allows it.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,18 @@
 
 namespace emomc {
 
-/// Code runs where the first of these environment variables is 1. Where the second is 1, it is compiled for a
-/// debugger.
+/// Names of environment variables. Code runs if the first one is 1. If the second one is 1, the code is
+/// compiled for a debugger.
 inline constexpr const char *kAllowCode = "EMOMC_ALLOW_CODE", *kDebugBuild = "EMOMC_DEBUG_BUILD";
 
-/// How the code of likelihoods is compiled for the host.
+/// The compiler settings for likelihood code on the host.
 HostBuild host_build();
 
-/// `spec` with the text of its header, which is read. Throws InputError where code is not allowed or the file
-/// cannot be read. Without a header, `spec` itself.
+/// `spec` with the text of its header, which is read from the file; `spec` itself if there is no header.
+/// Throws InputError if code is not allowed or the file cannot be read.
 ExpressionSpec with_code(const ExpressionSpec& spec);
 
-/// Where a run keeps the header that it was made with.
+/// The file in which a run directory keeps the header of its likelihood.
 std::filesystem::path code_file(const std::filesystem::path& directory);
 
 }  // namespace emomc

@@ -1,5 +1,5 @@
-// Priors by name: emomc::priors::normal(0, 10). An argument is a number, or a list with one number for each
-// element, component or column of the parameter.
+// Constructs priors by name, such as emomc::priors::normal(0, 10). An argument is a number, or a list with
+// one number for each element, component or column of the parameter.
 #pragma once
 
 #include <initializer_list>
@@ -44,12 +44,12 @@ inline PriorSpec beta(const Argument& a, const Argument& b) {
   return {PriorFamily::beta, {a.array, b.array}};
 }
 inline PriorSpec dirichlet(const Argument& a) { return {PriorFamily::dirichlet, {a.array}}; }
-/// Of an angle, in radians; concentration 0: all angles alike.
+/// The prior of an angle in radians. With concentration 0, all angles have the same density.
 inline PriorSpec von_mises(const Argument& mean, const Argument& concentration) {
   return {PriorFamily::von_mises, {mean.array, concentration.array}};
 }
 inline PriorSpec lkj(const Argument& eta) { return {PriorFamily::lkj, {eta.array}}; }
-/// Not sampled: the parameter has this value.
+/// A parameter that is not sampled but has this value.
 inline PriorSpec fixed(const Argument& value) { return {PriorFamily::fixed, {value.array}}; }
 
 }  // namespace emomc::priors

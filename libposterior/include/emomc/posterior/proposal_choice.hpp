@@ -1,4 +1,5 @@
-// What `sampler.proposal.kind: auto` stands for; docs/proposals.md has the measurements behind the rules.
+// Chooses the proposal of a run with `sampler.proposal.kind: auto`; docs/proposals.md has the measurements
+// behind the rules.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@ namespace emomc {
 
 struct ProposalChoice {
   ProposalSpec proposal;
-  std::string why;  ///< for people; empty where the configuration names the kind
+  std::string why;  ///< reason for the choice, for users; empty if the configuration names the kind
 };
 
-/// The proposal of a run: the one that the configuration names, or else one that is chosen by the likelihood
-/// and its engine, which `setup` has. A run that is resumed keeps what was chosen for it.
+/// The proposal of a run. The configuration names the proposal, or the likelihood and the engine of `setup`
+/// determine it. A resumed run keeps the proposal that was chosen at its beginning (`kept`).
 ProposalChoice choose_proposal(const RunConfig& config, const RunSetup& setup,
                                const std::optional<KeptProposal>& kept);
 

@@ -1,4 +1,4 @@
-// What each rank, or each GPU of this process, takes of a run.
+// Computes the share of a run that each rank, or each GPU of this process, receives.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,18 @@
 namespace emomc {
 
 struct RankShare {
-  /// Rungs included: those that it runs, or whose likelihoods it evaluates where chains move by the state of
-  /// others; all of them where rows are divided.
+  /// Number of chains, including rungs, that the rank runs, or whose likelihoods it evaluates if chains move
+  /// by the states of other chains; the number of all chains if rows are divided.
   std::size_t chains = 0;
   MemoryPlan likelihood;
   SamplerMemory sampler;
   std::size_t total() const { return likelihood.total() + sampler.total(); }
 };
 
-/// [ranks] Of processes over which the chains are spread. Throws InputError as check_ranks() does.
+/// The shares of `ranks` processes among which the chains are divided. Throws InputError as check_ranks()
+/// does.
 std::vector<RankShare> shares_of_ranks(const SampledChains& chains, int ranks);
-/// Of the GPUs of this process, in their order; empty where there is one.
+/// The shares of this process's GPUs, in their order; empty if there is one GPU.
 std::vector<RankShare> shares_of_devices(const SampledChains& chains);
 
 }  // namespace emomc

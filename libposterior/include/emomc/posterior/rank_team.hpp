@@ -1,4 +1,4 @@
-// Ranks that are threads of this process, and what each of them has.
+// Runs several ranks as threads of this process, and holds an object for each of them.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,22 @@
 
 namespace emomc {
 
-/// Calls `work` with each rank at the same time: with rank 0 in this thread, with the others in threads of
-/// their own, and waits for all. Where calls throw, the other ranks are told, and the exception of the first
-/// rank that failed of itself is rethrown; the communicators are then of no more use.
+/// Calls `work` for all ranks at the same time, for rank 0 in this thread and for each other rank in a new
+/// thread, and waits for all calls. If calls throw, the other ranks are notified, and the exception of the
+/// first rank that failed by itself is rethrown; the communicators must not be used after that.
 void on_rank_threads(std::span<const std::unique_ptr<Communicator>> ranks,
                      const std::function<void(Communicator&)>& work);
 
-/// An object of each of several ranks of this process, such as the engine of a GPU, which may wait for those
-/// of the other ranks: all are made, used and ended at the same time, in a thread each.
+/// One object for each of several ranks of this process, such as the engine of a GPU. Objects may wait for
+/// those of other ranks; therefore all objects are made, used and destroyed at the same time, each in its own
+/// thread.
 template <class T>
 class RankTeam {
  public:
   /// The object of one rank.
   using Maker = std::function<std::shared_ptr<T>(Communicator&)>;
 
-  /// Throws what `make` throws, and std::invalid_argument for a size below 1.
+  /// Throws the exceptions of `make`, and std::invalid_argument for a size below 1.
   RankTeam(int size, const Maker& make)
       : ranks_(make_thread_ranks(size)), members_(static_cast<std::size_t>(size)) {
     on_rank_threads(ranks_, [&](Communicator& ranks) { of(ranks) = make(ranks); });
@@ -37,10 +38,10 @@ class RankTeam {
   RankTeam& operator=(const RankTeam&) = delete;
 
   int size() const { return static_cast<int>(ranks_.size()); }
-  /// Of rank 0, which this thread works for.
+  /// The object of rank 0, whose work this thread does.
   T& first() const { return *members_[0]; }
-  /// Calls `work` as on_rank_threads() does, with each rank's object; after an exception this is of no more
-  /// use.
+  /// Calls `work` with each rank's object, as on_rank_threads() does. After an exception the RankTeam must
+  /// not be used.
   void together(const std::function<void(const std::shared_ptr<T>&, Communicator&)>& work) {
     on_rank_threads(ranks_, [&](Communicator& ranks) { work(of(ranks), ranks); });
   }
@@ -51,7 +52,7 @@ class RankTeam {
   }
 
   std::vector<std::unique_ptr<Communicator>> ranks_;
-  std::vector<std::shared_ptr<T>> members_;  // by rank
+  std::vector<std::shared_ptr<T>> members_;  // indexed by rank
 };
 
 }  // namespace emomc

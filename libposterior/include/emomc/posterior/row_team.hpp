@@ -1,4 +1,4 @@
-// Rows that are divided among several devices of this process.
+// Divides the rows of a likelihood among several devices of this process.
 #pragma once
 
 #include <functional>
@@ -10,24 +10,26 @@
 
 namespace emomc {
 
-/// An engine for each of several devices, with a part of the rows each; ranks of this process. Together they
-/// have the bits of one engine with all rows. What waits for its result, as sums_by_segment(), is done by all
-/// of them; what enqueues work on a device throws std::logic_error here, and is for together().
+/// A likelihood engine that consists of one engine for each of several devices, which are ranks of this
+/// process; each engine has a part of the rows. The results are bit for bit those of one engine with all
+/// rows. Functions that return results, such as sums_by_segment(), run on all devices. Functions that only
+/// enqueue work on a device throw std::logic_error; call them inside together().
 class RowTeam final : public LikelihoodEngine {
  public:
   /// The engine of one rank's rows on its device.
   using Maker = std::function<std::unique_ptr<LikelihoodEngine>(Device&, Communicator&)>;
 
-  /// Makes all engines at the same time, in a thread each. `first`, which must outlive the object, is the
-  /// device of rank 0, `further` those of the others, one at least. Throws what `make` throws.
+  /// Makes all engines at the same time, each in its own thread. `first`, which must outlive the object, is
+  /// the device of rank 0; `further` are the devices of the other ranks, at least one. Throws the exceptions
+  /// of `make`.
   RowTeam(Device& first, std::vector<std::unique_ptr<Device>> further, const Maker& make);
 
   int size() const { return team_.size(); }
-  /// Calls `work` with each engine and its rank, as RankTeam::together() does. All of them make the same
-  /// calls of their engines.
+  /// Calls `work` with each engine and its rank, as RankTeam::together() does. Each call of `work` must make
+  /// the same calls of its engine.
   void together(const std::function<void(LikelihoodEngine&, Communicator&)>& work);
 
-  // Of rank 0, which has as many rows as any other.
+  // These describe the engine of rank 0, which has as many rows as any other.
   std::string name() const override { return team_.first().name(); }
   const ParameterLayout& layout() const override { return team_.first().layout(); }
   Capabilities capabilities() const override { return team_.first().capabilities(); }

@@ -1,4 +1,4 @@
-// What a run samples and how: plain values, which programs fill in and set_up (run_setup.hpp) checks.
+// The settings of a run as plain values, which programs fill in and set_up (run_setup.hpp) checks.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct DataConfig {
   std::vector<std::string> files;    ///< paths or globs, relative to the working directory
   std::vector<std::string> columns;  ///< empty: all except reserved names
   bool standardize = true;
-  CsvFormat format{};  ///< of CSV files; unset members are inferred from the files
-  std::vector<CategoryColumn> categories =
-      {};  ///< columns of texts; a list without levels: those of the data
+  CsvFormat format{};  ///< format of CSV files; unset members are inferred from the files
+  /// Columns of texts; if a list has no levels, they are taken from the data.
+  std::vector<CategoryColumn> categories = {};
   std::vector<ColumnRename> renames = {};
   bool operator==(const DataConfig&) const = default;
 };
@@ -33,19 +33,21 @@ struct LikelihoodConfig {
   int components = 8;                    ///< unused where the model has a fixed number
   std::string covariance = ModelSpec{}.covariance;
   Precision precision = Precision::mixed;
-  ExpressionSpec expression =
-      {};  ///< a likelihood of the user's own, in place of a model, where it has a density or a header
+  /// A user-defined likelihood; it replaces the model if it has a density or a header.
+  ExpressionSpec expression = {};
   bool is_expression() const { return !expression.log_density.text.empty() || has_code(); }
   bool has_code() const { return !expression.code.file.empty(); }
   bool operator==(const LikelihoodConfig&) const = default;
 };
 
-inline constexpr const char* kAutomatic = "auto";  ///< a kind and a shape of proposals
+/// Value of proposal.kind and proposal.shape that leaves the choice to the program.
+inline constexpr const char* kAutomatic = "auto";
 
 struct ProposalConfig {
-  std::string kind = kAutomatic;     ///< or one of proposal_names(); proposal_choice.hpp
-  std::string shape = kAutomatic;    ///< covariance of the increments: isotropic, diagonal, dense or auto
-  double target_acceptance = 0.234;  ///< except for blocks of one dimension, which aim at 0.44; not of auto
+  std::string kind = kAutomatic;   ///< auto, or one of proposal_names(); see proposal_choice.hpp
+  std::string shape = kAutomatic;  ///< covariance of the increments: isotropic, diagonal, dense or auto
+  /// Except for blocks of one dimension, which aim at 0.44; unused with kind auto.
+  double target_acceptance = 0.234;
   bool operator==(const ProposalConfig&) const = default;
 };
 
@@ -58,14 +60,15 @@ struct UntilConfig {
 
 struct SamplerConfig {
   int chains = 4;
-  /// Warmup: auto. The first warm-up has `warmup` steps; later ones are twice as long.
+  /// Whether `warmup: auto` is set. The first warm-up has `warmup` steps; each later one is twice as long.
   bool chooses_warmup = true;
   std::int64_t warmup = kFirstWarmup;
-  bool chooses_draws = true;    ///< draws: auto. The run continues until its draws have converged
+  /// Whether `draws: auto` is set: the run continues until its draws have converged.
+  bool chooses_draws = true;
   std::int64_t draws = 20'000;  ///< kept draws of each chain; the maximum if chooses_draws
   std::int64_t thin = 1;
   std::uint64_t seed = 20260101;
-  std::string init = "kmeans";  ///< of starts_of_likelihood(), or a parameter file (JSON)
+  std::string init = "kmeans";  ///< one of starts_of_likelihood(), or a parameter file (JSON)
   int init_tries = 100;
   int superchains = 0;  ///< number of groups of chains that share a start; 0: each chain has its own start
   double max_nan_share = 0.01;
@@ -75,16 +78,16 @@ struct SamplerConfig {
   bool operator==(const SamplerConfig&) const = default;
 };
 
-/// What is known of the model, where the likelihood is no expression. Throws InputError where there is no
-/// such model.
+/// The description of the model of a likelihood that is no expression. Throws InputError if there is no such
+/// model.
 const ModelInfo& info_of(const LikelihoodConfig& likelihood);
-/// The model, where the likelihood is no expression.
+/// The model of a likelihood that is no expression.
 ModelSpec model_of(const LikelihoodConfig& likelihood);
 
 /// When the next checkpoint is written: at the earlier of the two times.
 struct CheckpointConfig {
   double seconds = 60;
-  std::int64_t steps = 0;  ///< 0: determined by time alone
+  std::int64_t steps = 0;  ///< 0: `seconds` alone counts
   bool operator==(const CheckpointConfig&) const = default;
 };
 
@@ -95,37 +98,37 @@ struct OutputConfig {
   bool operator==(const OutputConfig&) const = default;
 };
 
-/// What several ranks divide among them: chains, or the rows of the data.
+/// What several ranks divide among themselves: the chains, or the rows of the data.
 enum class Shard { chains, rows };
 
 struct RunConfig {
   DataConfig data;
   LikelihoodConfig likelihood;
-  PriorSet prior;            ///< a prior for every block of the model, with defaults filled in
-  std::string order_column;  ///< prior.order by the name of a column, which has to be the first; empty: by 0
+  PriorSet prior;  ///< a prior for every block of the model, with defaults filled in
+  /// Name of the column that prior.order gives, which must be the first column; empty: order by column 0.
+  std::string order_column;
   SamplerConfig sampler;
   Backend backend = Backend::automatic;
   Shard shard = Shard::chains;
   int threads = 0;  ///< 0: all hardware threads
-  /// Of backend cuda: the GPUs over which the chains are spread, by CUDA's numbers; empty: all of the
-  /// machine.
+  /// The GPUs among which backend cuda divides the chains, by CUDA's numbers; empty: all GPUs of the machine.
   std::vector<int> devices = {};
   CheckpointConfig checkpoint;
   OutputConfig output;
   bool operator==(const RunConfig&) const = default;
 };
 
-/// Sets the shape and target of config.sampler.proposal to the defaults of its kind and of the likelihood;
-/// not of auto.
+/// Sets the shape and target of config.sampler.proposal to the defaults of its kind and of the likelihood.
+/// Does nothing if the kind is auto.
 void set_proposal_defaults(RunConfig& config);
 
-/// Sets the defaults that depend on config.likelihood, which is stated: priors of a model, and init;
-/// standardize, precision and scale_floor of a likelihood of the user's own. Throws InputError where there is
-/// no such model.
+/// Sets the defaults that depend on config.likelihood, which must be set: for a model the priors and init;
+/// for a user-defined likelihood standardize, precision and scale_floor. Throws InputError if there is no
+/// such model.
 void set_likelihood_defaults(RunConfig& config);
 
-/// The values of sampler.init that a likelihood has besides a parameter file: "prior", and "kmeans", "em" and
-/// "clusters" where it has them.
+/// The values of sampler.init that a likelihood allows besides a parameter file: always "prior", and for some
+/// likelihoods "kmeans", "em" and "clusters".
 std::vector<std::string> starts_of_likelihood(const LikelihoodConfig& likelihood);
 
 }  // namespace emomc

@@ -1,4 +1,4 @@
-// What a run directory states about its run, and the data of a finished run.
+// Reads what a run directory's manifest states about the run's data, and the data themselves.
 #pragma once
 
 #include <filesystem>
@@ -14,18 +14,19 @@ namespace emomc {
 
 struct RunData {
   std::vector<std::string> columns, files;  ///< files as the run was given them
-  /// [files.size()] where the files are from the working directory of this process. A relative path is looked
+  /// [files.size()] Paths of the files from the working directory of this process. A relative path is looked
   /// up from the run's working directory first.
   std::vector<std::string> paths;
-  CsvFormat format;                        ///< with which the CSV files were read
-  std::vector<CategoryColumn> categories;  ///< with their levels
+  CsvFormat format;                        ///< format in which the CSV files were read
+  std::vector<CategoryColumn> categories;  ///< columns of texts with their levels
   std::vector<ColumnRename> renames;
   std::vector<std::string> integers;  ///< columns that have to hold integers
   std::string sha256;
-  std::vector<double> mean, sd;  ///< [num_columns], by which the run standardised; empty: it did not
-  std::vector<double> values;    ///< rows x columns; empty: the data are missing, changed or too large
+  /// [num_columns], with which the run standardised the data; empty: it did not standardise.
+  std::vector<double> mean, sd;
+  std::vector<double> values;  ///< rows x columns; empty: the data are missing, changed or too large
 
-  /// Mean and sd as units; empty where the manifest has none, or damaged ones.
+  /// The mean and sd as units; empty if the manifest has none, or if they are damaged.
   ColumnUnits units() const;
   /// The request for `columns` of these data.
   TableRequest request(std::vector<std::string> of_columns) const;
@@ -35,7 +36,7 @@ struct RunData {
 /// Throws InputError if it cannot be read.
 nlohmann::json read_manifest(const std::filesystem::path& manifest);
 
-/// The texts of a list in a JSON object; empty where there is no such list.
+/// The texts of a list in a JSON object; empty if there is no such list.
 std::vector<std::string> strings_at(const nlohmann::json& json, const char* key);
 
 /// "run", "evaluation" or "model", as the manifest states; empty if it is missing or damaged.
@@ -50,11 +51,11 @@ void refuse_many_posteriors(const std::filesystem::path& directory);
 /// not followed.
 void check_data_files(const std::filesystem::path& directory, const RunData& data);
 
-/// The format as it is in a manifest: header (a bool or null), separator and decimal (a character or null).
+/// The format as JSON for a manifest: header (a bool or null), separator and decimal (a character or null).
 nlohmann::ordered_json to_json(const CsvFormat& format);
 
-/// What the manifest states about the data. The values are included if the data can still be read, are those
-/// of the run by their SHA-256 and take at most `most_bytes`.
+/// What the manifest states about the data. The values are included if the data can still be read, have the
+/// SHA-256 of the run's data and take at most `most_bytes`.
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes);
 
 }  // namespace emomc

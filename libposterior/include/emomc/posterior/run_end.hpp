@@ -1,4 +1,4 @@
-// When a run ends: after its last draw, where its draws have converged, or after a time.
+// Decides when a run ends: after its last draw, when its draws have converged, or after a given time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace emomc {
 /// The number of draws of each chain before which `sampler.until.seconds` does not end a run.
 inline constexpr std::int64_t kFirstDecision = 100;
 
-/// Every receiver of draws (DrawHandler) has one, so that runs end at the same draw wherever the draws go.
+/// Decides when a run ends. Every receiver of draws (DrawHandler) has such an object, so that a run ends at
+/// the same draw wherever the draws are stored.
 class RunEnd {
  public:
   /// `sampler` must outlive the object.
@@ -21,20 +22,22 @@ class RunEnd {
 
   /// Continues after a checkpoint.
   void resume(const SamplerState& state);
-  std::int64_t warmup() const { return warmup_; }          ///< steps of the last warm-up
-  std::int64_t warmup_end() const { return warmup_end_; }  ///< the absolute step at which it ends
+  std::int64_t warmup() const { return warmup_; }  ///< number of steps of the last warm-up
+  /// The absolute step at which the last warm-up ends.
+  std::int64_t warmup_end() const { return warmup_end_; }
 
-  /// Ends the run where sampler.until.seconds have passed. `seconds` are those of the whole run.
+  /// Ends the run if sampler.until.seconds have passed. `seconds` is the time since the beginning of the run,
+  /// including earlier parts.
   void check_time(std::int64_t step, double seconds);
-  /// The decision of DrawHandler::on_decision about the draws so far.
+  /// The decision that DrawHandler::on_decision returns about the draws so far.
   Decision decide(const DrawDiagnostics& draws);
-  /// For DrawHandler::on_longer_warmup: a warm-up of twice the length begins after the step `end`.
+  /// Implements DrawHandler::on_longer_warmup: a warm-up of twice the length begins after the step `end`.
   void begin_longer_warmup(std::int64_t end);
 
-  /// Whether a condition was met that ends the run.
+  /// Whether a condition that ends the run was met.
   bool is_reached() const { return !ended_by_.empty(); }
-  /// Why a run with this result ended before its last draw: "converged", "ess" or "seconds"; empty: it did
-  /// not.
+  /// The reason why a run with this result ended before its last draw: "converged", "ess" or "seconds"; empty
+  /// if it has all its draws.
   std::string ended_by(const RunResult& result) const;
 
  private:

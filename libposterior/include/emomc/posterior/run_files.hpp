@@ -16,8 +16,8 @@
 
 namespace emomc {
 
-/// Each chain and rung has a file of its own, and all of them are open at once: raises the limit of open
-/// files. Throws MachineError where the system does not allow that.
+/// Raises the limit of open files to allow `count` files; each chain and rung has its own file, and all files
+/// are open at once. Throws MachineError if the system does not allow that.
 void allow_open_files(std::size_t count);
 
 /// Receives the draws of a run and keeps them in config.output.directory, whose lock the caller holds.
@@ -46,7 +46,7 @@ class RunFiles : public DrawHandler {
   bool wants_state(std::int64_t step) override;
   void on_state(const SamplerState& state) override;
 
-  /// What was measured before the first draw, for the manifest.
+  /// Sets the results of measurements before the first draw, for the manifest.
   void set_precision(nlohmann::ordered_json precision) { precision_ = std::move(precision); }
   /// Sets the function that receives messages for the log during the run; by default they are dropped.
   void tell_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
@@ -55,17 +55,17 @@ class RunFiles : public DrawHandler {
   /// if it did not.
   std::string ended_by(const RunResult& result) const { return end_.ended_by(result); }
 
-  /// `status`: running, interrupted, failed, finished, or sampled where results follow the draws
-  /// (RunIdentity::kind is not "run") and mark_finished() is called after them. `result`: of a run that has
-  /// ended; else nullptr.
+  /// Writes the manifest. `status` is running, interrupted, failed, finished, or sampled. The status sampled
+  /// means that results follow the draws (RunIdentity::kind is not "run"); mark_finished() is called after
+  /// them. `result` is the result of a run that has ended, else nullptr.
   void write_manifest(const std::string& status, const RunResult* result, double startup_seconds);
   /// The status of a run that has all its draws.
   std::string status_of_sampled() const { return identity_.kind == "run" ? "finished" : "sampled"; }
-  /// The manifest's "starts"; null where nothing is known.
+  /// The manifest's "starts"; null if nothing is known about the starts.
   nlohmann::ordered_json& starts() { return starts_; }
 
  private:
-  /// The headers of all files of draws: of chains, then of their rungs, rung after rung.
+  /// The headers of all files of draws: first those of the chains, then those of the rungs, rung after rung.
   std::vector<ChainHeader> headers() const;
   void append_acceptance(std::size_t chain, const SamplerState& state);
   /// Durations in this process so far, in seconds: {warm-up, sampling}.
@@ -78,19 +78,19 @@ class RunFiles : public DrawHandler {
   const RunConfig& config_;
   const SampledChains& chains_;
   DataFacts data_;
-  const StartReport* found_;  ///< where the chains start; nullptr: nothing is written of it
+  const StartReport* found_;  ///< where the chains start; nullptr: the manifest does not describe the starts
   std::filesystem::path directory_;
   RunIdentity identity_;
-  std::vector<ChainWriter> writers_;                ///< as headers()
-  std::vector<ChainEnd> ends_;                      ///< the ends of what a checkpoint has committed
-  std::vector<std::uint64_t> accepted_, proposed_;  ///< at the last acceptance record
+  std::vector<ChainWriter> writers_;  ///< one for each of headers()
+  std::vector<ChainEnd> ends_;        ///< ends of the part of each file that a checkpoint has committed
+  std::vector<std::uint64_t> accepted_, proposed_;  ///< counts at the last acceptance record
   WrittenDraws written_;
   std::function<Continue(const Progress&)> on_progress_;
   std::chrono::steady_clock::time_point started_, last_checkpoint_;
   std::optional<std::chrono::steady_clock::time_point> sampling_began_;
   double warmup_before_ = 0, sampling_before_ = 0;  ///< seconds, from earlier parts of a resumed run
   std::string started_at_;
-  nlohmann::ordered_json starts_;     ///< where the chains started; a resumed run takes it from its manifest
+  nlohmann::ordered_json starts_;     ///< description of the starts; a resumed run reads it from its manifest
   nlohmann::ordered_json precision_;  ///< the manifest's "mixed_precision"; null: nothing was measured
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   RunEnd end_;

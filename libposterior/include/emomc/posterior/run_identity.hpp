@@ -1,4 +1,4 @@
-// What the draws of a run directory depend on, and a description of what has changed.
+// Describes what the draws of a run directory depend on, and what has changed since a run began.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace emomc {
 
 /// The identity of a run directory's content.
 struct RunIdentity {
-  std::string config_text;  ///< YAML with every key; empty: there is none
-  /// `key: value` lines of what the draws depend on; a run with other lines cannot be resumed
+  std::string config_text;  ///< YAML with every key; empty: the run has no configuration file
+  /// `key: value` lines of the settings on which the draws depend; a run with other lines cannot be resumed
   std::string depends_on;
   std::string kind;  ///< "run", "evaluation" or "model"
-  /// How messages call the options of the caller that go on with a run, use another directory and start over.
+  /// The names, in messages, of the caller's options to resume a run, to use another directory and to start
+  /// over.
   std::string resume = "--resume", elsewhere = "another --output", over = "--force";
 };
 /// The identity of a run of sample() in config.output.directory, which has no config_text. It does not
@@ -28,11 +29,11 @@ RunConfig without_what_changes_no_draw(RunConfig config);
 
 /// What the draws depend on besides configuration and data: backend, precision and device.
 std::string engine_text(const RunConfig& config, const SampledChains& chains);
-/// The same with the version number of the arithmetic (emomc/core/arithmetic.hpp), for checkpoints.
+/// engine_text with the version number of the arithmetic (emomc/core/arithmetic.hpp), for checkpoints.
 std::string arithmetic_text(const RunConfig& config, const SampledChains& chains);
 
 /// The first keys that differ between two texts of `key: value` lines, as "sampler.seed was 3, is 4"; empty
-/// if none do.
+/// if no key differs.
 std::string changed_keys(const std::string& was, const std::string& is);
 /// The differences between two data sets, as "sad.csv had 300 rows, has 299".
 std::string changed_data(const DataFingerprint& was, const DataFingerprint& is);

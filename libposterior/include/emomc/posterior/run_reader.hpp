@@ -12,25 +12,26 @@
 
 namespace emomc {
 
-/// Reads a manifest; puts the durations, ensembles and superchains into `draws`. A damaged manifest counts as
-/// a missing one.
+/// Reads a manifest, and stores the durations, ensembles and superchains in `draws`. A damaged manifest is
+/// treated as a missing one.
 RunFacts read_facts(const std::filesystem::path& manifest, DrawSet& draws);
 
-/// Finds the likelihood of a run directory, whose derived quantities its draws then have; null: there is none
-/// of the user's own.
+/// Finds the likelihood of a run directory, which defines the derived quantities of the draws; nullptr if the
+/// likelihood is not user-defined.
 using FindExpression = std::function<std::shared_ptr<const Expression>(const std::filesystem::path&)>;
 
-/// The likelihood that the manifest of a run has; nothing where it has none, as manifests of models and of
-/// version 0.1. Throws InputError where it is damaged.
+/// The likelihood in the manifest of a run; empty if the manifest has none, as in manifests of models and of
+/// version 0.1. Throws InputError if the likelihood is damaged.
 std::optional<ExpressionSpec> specification_in_manifest(const std::filesystem::path& directory);
-/// The same for the columns of the run's data; null: there is none.
+/// The likelihood in the manifest, bound to the columns of the run's data; nullptr if there is none.
 std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::path& directory);
 
-/// What the manifest says that the run of a directory began with; nothing where it does not say.
+/// The proposal that the run of a directory began with, according to its manifest; empty if the manifest does
+/// not state a proposal.
 std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory);
 
-/// The run in a directory. May be called at any moment of the run. Throws InputError if it is damaged, has no
-/// draws after warm-up, or holds the chains of many posteriors.
+/// The run in a directory. May be called at any time during the run. Throws InputError if the run is damaged,
+/// has no draws after the warm-up, or consists of chains of many posteriors.
 Inspection inspect_directory(const std::filesystem::path& directory, Numbering numbering,
                              const FindExpression& find = expression_of_manifest);
 

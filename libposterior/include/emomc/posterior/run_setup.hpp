@@ -20,35 +20,37 @@
 
 namespace emomc {
 
-/// What run_chains samples: chains of one posterior, or of many with one likelihood and other data and
-/// priors.
+/// The chains that run_chains samples: chains of one posterior, or of many posteriors with the same
+/// likelihood and different data and priors.
 struct SampledChains {
-  ModelSpec model;  ///< where the likelihood is no expression
+  ModelSpec model;  ///< the model, if the likelihood is no expression
   std::shared_ptr<const Expression> expression = nullptr;
-  std::shared_ptr<const RowModel> row_model = nullptr;  ///< of the expression
-  ColumnUnits standardized;        ///< of the table's columns, where expressions have some standardised
-  std::string compiler;            ///< of the expressions' host code; empty: there is none
-  std::string code;                ///< the text of likelihood.source; empty: there is none
+  std::shared_ptr<const RowModel> row_model = nullptr;  ///< row model of the expression
+  ColumnUnits standardized;        ///< units of the table's columns, if expressions have standardised columns
+  std::string compiler;            ///< compiler of the expressions' host code; empty: there is no host code
+  std::string code;                ///< text of likelihood.source; empty: there is none
   std::string generated;           ///< C++ of the expressions; empty: they are interpreted
-  Backend backend = Backend::cpu;  ///< resolved
+  Backend backend = Backend::cpu;  ///< resolved backend, never automatic
   std::unique_ptr<Device> device;
-  std::unique_ptr<LikelihoodEngine> engine;  ///< a RowTeam where GPUs of this process divide the rows
-  /// Of further GPUs in this process, which have chains of their own, or evaluate a part of all chains.
+  std::unique_ptr<LikelihoodEngine> engine;  ///< a RowTeam if GPUs of this process divide the rows
+  /// A further GPU of this process, which has its own chains, or evaluates a part of all chains.
   struct FurtherDevice {
     std::unique_ptr<Device> device;
     std::unique_ptr<LikelihoodEngine> engine;
   };
   std::vector<FurtherDevice> further = {};
-  /// Of `device` and the further ones, where chains move by the state of others; nullptr: they need none.
+  /// Connections between `device` and the further devices, if chains move by the states of other chains;
+  /// nullptr: no connections are needed.
   std::unique_ptr<RankTeam<DeviceRanks>> connections = nullptr;
-  std::string why_one_device;  ///< where the machine has several GPUs and devices was not stated
-  /// In the sampler's units, whatever the units in which the priors are stated. Of many posteriors that of
-  /// the first; the others differ only in the numbers in its prior.
+  /// The reason why one GPU is used although the machine has several and config.devices is empty.
+  std::string why_one_device;
+  /// The target in the sampler's units, whatever the units of the priors are. With many posteriors, the
+  /// target of the first one; the others differ only in the numbers in the prior.
   std::unique_ptr<Target> target;
-  double log_prior_offset =
-      0;  ///< added to the target's log prior, it gives the density in the units of the priors
+  /// Sum of this and the target's log prior is the log density in the units of the priors.
+  double log_prior_offset = 0;
   ProposalSpec proposal;
-  std::string proposal_why;  ///< why auto chose this kind; empty where the configuration names it
+  std::string proposal_why;  ///< reason why auto chose this kind; empty if the configuration names the kind
   std::vector<ChainPlan> plans;
   SamplerMemory memory;
   RunOptions options;
@@ -61,10 +63,10 @@ struct RunSetup : SampledChains {
   StartReport starts;      ///< filled in by find_starts (chain_starts.hpp)
 };
 
-/// On which GPUs chains or rows are, where the machine has several.
+/// Lines that describe how chains or rows are divided among GPUs, if the machine has several.
 std::vector<std::string> describe_devices(const SampledChains& chains);
 
-/// describe() of the data, and how a likelihood of the user's own reads them.
+/// The lines of describe() for the data, and lines on how a user-defined likelihood reads the data.
 std::vector<std::string> describe(const RunSetup& setup);
 
 /// One line for each property of the data, and of the model for these data, that deserves a warning.
@@ -81,22 +83,23 @@ ComponentCaches caches_that_fit(const LikelihoodEngine& engine, const Target& ta
 std::unique_ptr<Target> make_target(const ModelSpec& model, const PriorSet& prior, const LoadedData& loaded,
                                     bool standardize);
 
-/// Why the engine has no gradient; empty where it has one.
+/// The reason why the engine has no gradient; empty if the engine has one.
 std::string why_no_gradient(const RunSetup& setup);
 
-/// What auto has chosen for a run that is resumed.
+/// The proposal that auto has chosen for a run that is now resumed.
 struct KeptProposal {
   std::string kind, shape;
 };
 
-/// Throws InputError for everything in the configuration or the data that cannot be sampled. The data are
-/// those of `table`; nullptr: those of the files that config.data names. `kept`: of a run that is resumed.
+/// Checks everything and makes the objects of a run. Throws InputError if anything in the configuration or
+/// the data cannot be sampled. The data are those of `table`; nullptr: those of the files that config.data
+/// names. `kept` is the proposal of a run that is resumed.
 ///
-/// Where config.shard is rows, the engine has the rows of one of `ranks`, which must outlive it. All ranks
-/// need the same data and backend, which the caller checks. Each rank reads all rows; memory of the host
-/// holds them, that of the device the rank's. Every rank then runs all chains and gets the same draws. With
-/// `ranks`, also a single one, one GPU of this process is used; without, it divides chains or rows among its
-/// GPUs.
+/// If config.shard is rows, the engine has the rows of one of `ranks`, which must outlive the engine. All
+/// ranks need the same data and backend; the caller checks that. Each rank reads all rows into host memory;
+/// device memory holds only the rank's rows. Every rank then runs all chains and produces the same draws.
+/// With `ranks`, even a single one, one GPU of this process is used; without, the chains or rows are divided
+/// among this process's GPUs.
 RunSetup set_up(const RunConfig& config, const Table* table = nullptr,
                 const std::optional<KeptProposal>& kept = std::nullopt, Communicator* ranks = nullptr);
 

@@ -14,40 +14,42 @@
 namespace emomc {
 
 struct SummaryRow {
-  std::string name, label;  ///< as in chain files, and with the names of columns
+  std::string name, label;  ///< name as in chain files, and label with the names of columns
   QuantitySummary summary;
   std::optional<double> ess_bulk_per_second;  ///< per second of warm-up and sampling together
   bool is_label_free = false;                 ///< derived from a mixture's parameters, independent of labels
   bool is_constant = false;
-  /// Place among the quantities that the verdict names, from 0, the worst; kUnnamed: it names another.
+  /// The quantity's place among those that the verdict names, from 0, the worst; kUnnamed: the verdict does
+  /// not name it.
   std::size_t named = kUnnamed;
   static constexpr std::size_t kUnnamed = static_cast<std::size_t>(-1);
 };
 
 struct BlockAcceptance {
   std::string name;
-  double rate, lowest, highest;  ///< of all chains together, and of the extreme chains
+  /// Acceptance rate of all chains together, and of the chains with the lowest and the highest rate.
+  double rate, lowest, highest;
 };
 
 struct RunSummary {
   std::string source;
-  bool is_selected = false;  ///< by patterns of names
+  bool is_selected = false;  ///< whether the rows were selected by patterns of names
   std::vector<SummaryRow> rows;
   std::vector<BlockAcceptance> acceptance;
   TrajectorySummaryOfRun trajectories;
   std::size_t num_chains = 0, num_draws = 0;  ///< num_draws is the number of draws of each chain
   Labels labels = Labels::as_sampled;
   ComponentOverlap overlap;
-  std::string numbered_by, numbering_label;  ///< MatchedComponents::numbered_by, and for readers
-  std::size_t num_failed = 0;  ///< how many of the quantities that the verdict names fail one of its checks
+  std::string numbered_by, numbering_label;  ///< MatchedComponents::numbered_by, and its label for users
+  std::size_t num_failed = 0;  ///< number of the quantities named by the verdict that fail one of its checks
   bool is_nested = false;      ///< R-hat is nested R-hat
-  std::string warning;         ///< a line, if a label-free quantity has not converged
+  std::string warning;         ///< one line if a label-free quantity has not converged; otherwise empty
   std::optional<double> warmup_seconds, sampling_seconds;
   std::optional<TemperingSummary> tempering;
 };
 
-/// What sorts quantities by R-hat, the worst (largest) first: a quantity without R-hat, whose draws are not
-/// finite or too few, is worse than any number, and a constant is no matter.
+/// The key by which quantities are sorted: R-hat, the worst (largest) first. A quantity without R-hat, whose
+/// draws are not finite or too few, is worse than any number; a constant is the best.
 double badness(const QuantitySummary& summary, bool is_constant);
 
 /// Summarises the quantities whose names or labels match `patterns` (shell globs); all if it is empty. Throws

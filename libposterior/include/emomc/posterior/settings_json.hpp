@@ -8,8 +8,9 @@
 
 namespace emomc {
 
-/// All of `config` that draws may depend on: data.columns and standardize, likelihood, priors and sampler. It
-/// has not the files of the data, nor backend, threads, checkpoints and the number of draws.
+/// Everything in `config` on which draws may depend: data.columns and standardize, likelihood, priors and
+/// sampler. The result does not include the data files, the backend, the number of threads, the checkpoints
+/// and the number of draws.
 nlohmann::ordered_json settings_json(const RunConfig& config);
 
 /// One line `section.key: value` for each value of nested objects; lists are values.

@@ -1,4 +1,4 @@
-// Runs the chains of a run on all its devices, and together with other processes.
+// Runs the chains of a run on all devices of this process, and together with other processes.
 #pragma once
 
 #include <span>
@@ -8,15 +8,15 @@
 
 namespace emomc {
 
-/// A handler for ranks other than the first, whose draws the first one writes.
+/// A handler for all ranks except the first, which writes the draws of all ranks.
 class IgnoreDraws final : public DrawHandler {
  public:
   void on_draws(const DrawBatch&) override {}
 };
 
-/// Calls run_chains for `chains`, in this thread and in one more for each further device, which has other
-/// chains or other rows. `handler` is called in this thread alone. Throws what run_chains throws; where
-/// devices fail, the error of the first of them.
+/// Calls run_chains for `chains` in this thread, and for each further device, which has other chains or other
+/// rows, in one more thread. `handler` is called in this thread only. Throws the exceptions of run_chains; if
+/// several devices fail, the exception of the first of them.
 RunResult run_spread_chains(SampledChains& chains, std::span<const Target> targets,
                             std::span<const double> starts, DrawHandler& handler,
                             const SamplerState* resume = nullptr);

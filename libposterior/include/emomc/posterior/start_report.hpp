@@ -1,4 +1,4 @@
-// A description of the chains' starting points, for the log, `emomc check` and the manifest.
+// Describes the chains' starting points for the log, `emomc check` and the manifest.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,18 @@ struct StartReport {
     /// with a component without rows is recognised without EM: number of the num_examined draws.
     std::size_t num_draws = 0;
     int num_empty = 0;             ///< number of components without rows
-    std::size_t num_examined = 0;  ///< 0: as in StartReport::num_followed
+    std::size_t num_examined = 0;  ///< 0: the number is StartReport::num_followed
     double recognised = 1;         ///< share of the draws at this optimum that are recognised
   };
   std::string init;            ///< sampler.init; empty: the starts are unknown
   std::size_t num_points = 0;  ///< number of distinct starting points
   std::size_t num_fits = 0, num_degenerate = 0;
   bool only_degenerate = false;  ///< chains start at a degenerate optimum, since there is no other
-  double best_degenerate = 0;    ///< its log posterior, if num_degenerate > 0
-  /// Those of at least 1 % of the mass, the heaviest first; empty: starts are not from fits.
+  double best_degenerate = 0;    ///< log posterior of the best degenerate optimum, if num_degenerate > 0
+  /// The optima with at least 1 % of the mass, the heaviest first; empty: the starts are not from fits.
   std::vector<Place> optima;
-  std::size_t num_followed = 0;  ///< number of draws that were followed to an optimum; 0: none was
+  /// Number of draws that were followed to an optimum; 0: no draw was followed.
+  std::size_t num_followed = 0;
   /// A sentence on how the components of a parameter file were renumbered; empty: they were not.
   std::string renumbered;
 };
@@ -42,20 +43,20 @@ struct StartReport {
 /// the num_followed draws is at it.
 bool is_lost(const StartReport::Place& place, std::size_t num_followed);
 
-/// Lines for the log: information, and warnings.
+/// Lines for the log: information (`said`) and warnings (`warned`).
 struct StartLines {
   std::vector<std::string> said, warned;
 };
 StartLines describe(const StartReport& report);
-/// One line for each optimum that the run has lost (LostOptimum); empty where there is none.
+/// One line for each optimum that the run has lost (LostOptimum); empty if no optimum is lost.
 std::vector<std::string> describe_lost(const StartReport& report);
 nlohmann::ordered_json to_json(const StartReport& report);
-/// The optima of a manifest's "starts", without the draws that an earlier end of the run has followed to
-/// them; nothing that is not there or has another type.
+/// The optima of a manifest's "starts", without the counts of draws that were followed at an earlier end of
+/// the run. The report has no optima if the values are missing or have another type.
 StartReport start_report_of(const nlohmann::ordered_json& json);
-/// Adds the counts of follow_draws_to_optima to to_json's result.
+/// Adds the counts of follow_draws_to_optima to the result of to_json.
 void add_followed(const StartReport& report, nlohmann::ordered_json& json);
-/// Takes these counts away.
+/// Removes the counts that add_followed adds.
 void remove_followed(nlohmann::ordered_json& json);
 
 }  // namespace emomc

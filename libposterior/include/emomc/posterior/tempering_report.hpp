@@ -1,4 +1,4 @@
-// What exchanges between rungs have come to, for people, files and the verdict.
+// Reports the exchanges between rungs to users, files and the verdict.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,12 +12,13 @@
 namespace emomc {
 
 nlohmann::ordered_json to_json(const TemperingSummary& summary);
-/// The same as to_json() has it; empty where they are not there. The values may be untrusted.
+/// Reads the summary that to_json() wrote; empty if `betas` or `swap_rates` are missing or do not fit. The
+/// values may be untrusted.
 std::optional<TemperingSummary> tempering_of(const nlohmann::json& json);
-/// A sentence for people.
+/// A sentence for users about rungs, exchange probabilities and round trips.
 std::string describe(const TemperingSummary& summary);
 
-/// Adds what is wrong with the exchanges of a run of so many chains.
+/// Adds findings about the exchanges of a run with `num_chains` chains.
 void check_exchanges(const TemperingSummary& summary, std::size_t num_chains, std::vector<Finding>& findings);
 
 }  // namespace emomc

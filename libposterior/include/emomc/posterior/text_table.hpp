@@ -1,4 +1,4 @@
-// Tables of text for a terminal: numbers with the digits that they are known to, columns that fit.
+// Formats tables of text for a terminal: numbers with meaningful digits, and columns that fit the width.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,19 @@ namespace emomc {
 /// A width that no table reaches, for output that is not to a terminal.
 inline constexpr std::size_t kUnlimited = static_cast<std::size_t>(-1);
 
-/// The number of columns of the terminal behind a file descriptor: $COLUMNS where it is a number above 0,
-/// otherwise what the terminal says, otherwise 80; kUnlimited if the descriptor is not a terminal.
+/// The number of columns of the terminal behind a file descriptor: $COLUMNS if it is a number above 0,
+/// otherwise the width that the terminal reports, otherwise 80; kUnlimited if the descriptor is not a
+/// terminal.
 std::size_t terminal_width(int descriptor);
 
-/// The number of characters of a UTF-8 text; a byte that is no UTF-8 counts as one.
+/// The number of characters of a UTF-8 text; a byte that is not valid UTF-8 counts as one.
 std::size_t width_of(std::string_view text);
-/// The first `width` characters; the last three are dots where something was cut off.
+/// The first `width` characters; the last three are dots if something was cut off.
 std::string cut_to(const std::string& text, std::size_t width);
-/// The text with line breaks at blanks, so that no line is longer than `width` where its words are not.
+/// The text with line breaks at blanks, so that no line is longer than `width` unless a word is longer.
 std::string wrapped(const std::string& text, std::size_t width);
 
-/// "1 row", "2 rows"; `many` is the plural where it is not `one` and an s.
+/// "1 row", "2 rows"; `many` is the plural; empty: `one` with an s.
 std::string counted(std::size_t count, const std::string& one, const std::string& many = "");
 
 /// The names separated by ", ".
@@ -42,16 +43,16 @@ std::string significant_text(double x, int digits);
 
 struct TableColumn {
   std::string head;
-  /// Which columns are left out first where the table is too wide: those with the largest number. 0: never.
+  /// The larger the number, the earlier the column is left out if the table is too wide. 0: never left out.
   int sacrifice = 0;
-  bool is_text = false;  ///< begins at the left; numbers end at the right
+  bool is_text = false;  ///< whether cells are aligned left; numbers are aligned right
 };
 
-/// The first column is text. Each column is as wide as its widest cell.
+/// A table whose first column is text. Each column is as wide as its widest cell.
 class TextTable {
  public:
   explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
-  /// `cells`: one for each column. The sign of a NaN is left out.
+  /// Adds a row. `cells` has one text for each column. The sign of a NaN is left out.
   void add(std::vector<std::string> cells);
   /// The lines of the table, none wider than `width`. Columns that do not fit are left out and named in a
   /// last line.

@@ -1,4 +1,4 @@
-// What the draws of a gradient sampler say about it: step size, leapfrogs, divergences, energies.
+// Summarises the trajectories of a gradient sampler's draws: step size, leapfrogs, divergences, energies.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,27 @@
 namespace emomc {
 
 struct TrajectorySummaryOfRun {
-  std::size_t num_draws = 0;  ///< over all chains; 0: the draws are not of a gradient sampler
+  /// Number of draws over all chains; 0: the draws are not from a gradient sampler.
+  std::size_t num_draws = 0;
   std::size_t num_divergent = 0;
   std::size_t num_deepest = 0;  ///< draws whose tree had the greatest depth
-  double mean_leapfrogs = 0;    ///< of a draw
+  double mean_leapfrogs = 0;    ///< mean number of leapfrogs per draw
   double mean_step_size = 0;
-  /// Mean acceptance statistic over all chains, and of the chains with the lowest and the highest one.
+  /// Mean acceptance statistic over all chains, and those of the chains with the lowest and the highest one.
   double acceptance = 0, lowest_acceptance = 0, highest_acceptance = 0;
-  /// The lowest over the chains of the energy Bayesian fraction of missing information, the mean squared
-  /// difference of neighbouring energies over their variance (Betancourt 2016, "Diagnosing suboptimal
-  /// cotangent disintegrations in Hamiltonian Monte Carlo"); NaN where a chain has too few draws.
+  /// The lowest energy Bayesian fraction of missing information (BFMI) of any chain: the mean squared
+  /// difference of neighbouring energies divided by their variance (Betancourt 2016, "Diagnosing suboptimal
+  /// cotangent disintegrations in Hamiltonian Monte Carlo"). NaN if a chain has too few draws.
   double lowest_bfmi = 0;
 };
 
 TrajectorySummaryOfRun summarize_trajectories(const DrawSet& draws);
-/// A sentence for people; empty where there are no trajectories.
+/// A sentence for users; empty if there are no trajectories.
 std::string describe(const TrajectorySummaryOfRun& summary);
 nlohmann::ordered_json to_json(const TrajectorySummaryOfRun& summary);
 
-/// Adds what is wrong with the trajectories. `target_acceptance`: of the step size; 0: not known.
+/// Adds findings about the trajectories. `target_acceptance` is the target of the step size's adaptation; 0:
+/// unknown.
 void check_trajectories(const DrawSet& draws, double target_acceptance, std::vector<Finding>& findings);
 
 }  // namespace emomc

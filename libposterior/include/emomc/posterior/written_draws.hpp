@@ -1,4 +1,4 @@
-// Draws as files and callers have them: in the data's own units, covariances as matrices.
+// Converts draws to the form of files and callers: the data's own units, and covariances as matrices.
 #pragma once
 
 #include <vector>
@@ -12,29 +12,30 @@ namespace emomc {
 /// The header of the draws of chain number `chain`.
 ChainHeader chain_header(const RunConfig& config, const SampledChains& chains, std::size_t chain);
 
-/// The header of the draws of a rung of chain number `chain`: log densities without parameters.
+/// The header of the draws of a rung of chain number `chain`. These draws have log densities but no
+/// parameters.
 ChainHeader rung_header(const RunConfig& config, const SampledChains& chains, std::size_t chain, int rung);
 
-/// Floors of standard deviations [num_columns], in the data's own units.
+/// The floors of standard deviations [num_columns], in the data's own units.
 std::vector<double> scale_floors(const RunConfig& config, const DataFacts& data);
 
 /// Converts the draws of chains. `chains` must outlive the object.
 class WrittenDraws {
  public:
-  /// `units`: of the data that the engine has (LoadedData::units), `num_rows`: how many these are; of many
-  /// posteriors, whose targets are in the data's own units, identity.
+  /// `units` are the units of the engine's data (LoadedData::units), and `num_rows` is the number of their
+  /// rows. For many posteriors, whose targets are in the data's own units, `units` is the identity.
   WrittenDraws(const SampledChains& chains, const ColumnUnits& units, std::size_t num_rows);
   explicit WrittenDraws(const RunSetup& setup)
       : WrittenDraws(setup, setup.loaded.units, setup.loaded.data.num_rows) {}
 
-  /// What is added to log likelihoods and log priors in the sampler's units.
+  /// The constants that are added to log likelihoods and log priors in the sampler's units.
   double log_likelihood_offset() const { return log_likelihood_offset_; }
   double log_prior_offset() const { return chains_.log_prior_offset; }
-  /// theta and result [layout().dim()].
+  /// Converts one draw; theta and result are [layout().dim()].
   void convert(std::span<const double> theta, std::span<double> result) const;
 
   /// Calls use(chain, draw, statistics) for each draw, in the order of draws, then of chains; `statistics` is
-  /// nullptr but for gradient samplers. Both are valid during the call only.
+  /// nullptr except for gradient samplers. Both are valid only during the call.
   template <class Use>
   void for_each(const DrawBatch& draws, const Use& use) const {
     const auto dim = static_cast<std::size_t>(draws.dim);
@@ -63,8 +64,8 @@ class WrittenDraws {
   double log_likelihood_offset_;
 };
 
-/// Calls use(chain, draw) for each draw of the rungs but the cold one, in the order of draws, then of chains
-/// as in tempered_plans(), of which those of rung 1 have the number num_cold and so on. The draws have no
+/// Calls use(chain, draw) for each draw of the rungs except the cold one. The order is that of draws, then of
+/// chains in tempered_plans(), in which the chains of rung 1 begin at number num_cold. The draws have no
 /// parameters.
 template <class Use>
 void for_each_of_rungs(const WrittenDraws& written, const RungBatch& draws, std::size_t num_cold,

@@ -25,9 +25,9 @@ bool has_audio();
 /// unnoticed.
 Recording read_audio(const std::filesystem::path& file);
 
-/// A recording in memory, `interleaved`: num_frames x num_channels, full scale 1; `name` is for messages.
-/// Throws InputError for what read_audio refuses in floating-point samples, and for a sample rate that is not
-/// above 0.
+/// Makes a recording from samples in memory. `interleaved` is num_frames x num_channels with full scale 1;
+/// `name` is used in messages. Throws InputError in the cases of read_audio that concern floating-point
+/// samples, and if the sample rate is not above 0. above 0.
 Recording recording_of(const std::string& name, std::span<const double> interleaved, std::size_t num_channels,
                        double sample_rate);
 

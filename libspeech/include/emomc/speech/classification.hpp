@@ -20,8 +20,8 @@ enum class Evidence {
   mean,  ///< sum over the n frames divided by n + Classifier::damping_frames
 };
 
-/// Log likelihoods of utterances under the draws of each class. values[(utterance * num_classes + class) *
-/// num_draws + draw] is the sum over the utterance's frames.
+/// Log likelihoods of utterances under the draws of each class. The element values[(utterance * num_classes +
+/// class) * num_draws + draw] is the sum over the utterance's frames.
 struct ClassLikelihoods {
   std::size_t num_utterances = 0;
   int num_classes = 0;
@@ -44,13 +44,14 @@ struct Classifier {
   Evidence evidence = Evidence::sum;
   double temper = 1;
   std::vector<double> log_prior;  ///< [num_classes], normalised
-  /// n0, at least 0: with Evidence::mean an utterance of n frames has n / (n + n0) of the weight of a very
-  /// long one, so that a short one is given less certain probabilities. With 0 all lengths weigh the same; a
-  /// large n0 makes the evidence a sum.
+  /// The number of damping frames n0, at least 0. With Evidence::mean, an utterance of n frames has n / (n +
+  /// n0) of the weight of a very long one, so that a short utterance gets less certain probabilities. With n0
+  /// = 0 all lengths have the same weight; with a large n0 the evidence is proportional to the sum.
   double damping_frames = 0;
 };
 
-/// Below this number of frames, 0.2 s at the usual 10 ms from frame to frame, an utterance says little.
+/// Utterances with fewer frames than this (0.2 s at the usual 10 ms from frame to frame) contain little
+/// information.
 inline constexpr std::size_t kFewFrames = 20;
 
 /// Writes the normalised log probabilities of one utterance's classes to `out` [num_classes]. Throws
@@ -87,18 +88,19 @@ LearnedTemper learn_temper(Classifier classifier, std::span<const LabelledLikeli
                            double most = kMostTemper);
 
 /// The result of learn_damping.
-struct LearnedDamping : LearnedTemper {  ///< log_loss: of the whole utterances
+struct LearnedDamping : LearnedTemper {  ///< log_loss is that of the whole utterances
   double damping_frames = 0;
 };
 
 /// The largest number of damping frames that learn_damping tries.
 inline constexpr double kMostDamping = 4096;
 
-/// Learns Classifier::damping_frames with the temper for Evidence::mean. For each n0 of 0 and a grid from 1
-/// to kMostDamping, by factors of the square root of 2 near the best, the temper is the one of learn_temper
-/// for the `whole` utterances, at most `mean_frames` + n0, where a frame counts for an independent one. Then
-/// n0 has the smallest mean log loss over all utterances of `whole` and of `cuts`, in each of which they are
-/// cut to one length; the smallest such n0 where means differ by rounding. Throws
+/// Learns Classifier::damping_frames and the temper for Evidence::mean. The candidates for n0 are 0 and a
+/// grid from 1 to kMostDamping, with factors of the square root of 2 near the best one. For each n0,
+/// learn_temper determines the temper from the `whole` utterances, with `mean_frames` + n0 as the upper
+/// bound, at which frames count as independent. The chosen n0 has the smallest mean log loss over all
+/// utterances of `whole` and `cuts`. Each element of `cuts` has the utterances cut to one length. Of 0 and
+/// the powers of two, the smallest n0 is chosen if means differ only by rounding. Throws
 /// std::invalid_argument if there are no utterances.
 LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLikelihoods> whole,
                              std::span<const std::vector<LabelledLikelihoods>> cuts, double mean_frames);

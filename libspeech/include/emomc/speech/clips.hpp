@@ -1,4 +1,5 @@
-// Clips of recordings, from which is learned how much less is known of a short recording.
+// Cuts clips from recordings; evaluations learn from them how much less certain the classes of short
+// recordings are.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@ namespace emomc {
 /// The lengths of clips in frames: 1, 0.5 and 0.2 s.
 inline constexpr std::array<std::size_t, 3> kClipFrames{98, 48, 18};
 
-/// The frames in the middle of a recording, `count` of them; all if there are no more. Levels are relative to
-/// the clip's own, as those of a recording of that length are; the voice is that which was found in the whole
+/// The `count` frames in the middle of a recording, or all frames if there are no more. Levels become
+/// relative to the clip's own level, as in a recording of that length; voicing is taken from the whole
 /// recording.
 FrameDescriptors middle_of(const FrameDescriptors& frames, std::size_t count);
 

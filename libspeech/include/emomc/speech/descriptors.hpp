@@ -1,5 +1,5 @@
-// Descriptors of each frame of a recording: its spectrum, its level and its voice. docs/functionals.md has
-// the formulas.
+// Computes descriptors of each frame of a recording: its spectrum, its level and its voice.
+// docs/functionals.md has the formulas.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace emomc {
 
-/// What a descriptor is about.
+/// The property that a descriptor describes.
 enum class DescriptorKind {
   cepstral,  ///< coefficients and band levels of the mel spectrum
   level,     ///< level and shape of the spectrum as a whole
@@ -28,22 +28,22 @@ struct Descriptor {
 /// All descriptors, in the order of the columns of FrameDescriptors.
 const std::vector<Descriptor>& descriptors();
 
-/// The descriptors of a recording's frames, frames of digital silence left out.
+/// The descriptors of a recording's frames, without frames of digital silence.
 struct FrameDescriptors {
   std::size_t num_frames = 0;
   double hop_seconds = 0;
-  std::vector<double>
-      values;  ///< descriptors().size() x num_frames, a descriptor after another; NaN: undefined
+  /// Descriptors().size() x num_frames, one descriptor after another; NaN: undefined.
+  std::vector<double> values;
   std::vector<bool> voiced;    ///< [num_frames]
-  std::size_t num_silent = 0;  ///< frames that were left out, because all their samples are equal
+  std::size_t num_silent = 0;  ///< number of frames left out because all their samples are equal
   std::span<const double> of(std::size_t descriptor) const {
     return {values.data() + descriptor * num_frames, num_frames};
   }
 };
 
-/// Computes the descriptors of recordings of one sample rate, of 16 kHz or more; frequencies above 8 kHz are
-/// not used, so that descriptors of recordings at different rates compare. An object may be used by several
-/// threads at once.
+/// Computes the descriptors of recordings with one sample rate of 16 kHz or more. Frequencies above 8 kHz are
+/// not used, so that descriptors of recordings at different rates are comparable. Several threads may use an
+/// object at once.
 class DescriptorExtractor {
  public:
   /// Throws InputError for a sample rate below 16 kHz or above 10 MHz.
@@ -52,8 +52,8 @@ class DescriptorExtractor {
   DescriptorExtractor(DescriptorExtractor&&) noexcept;
   DescriptorExtractor& operator=(DescriptorExtractor&&) noexcept;
 
-  /// Windows of 25 ms every 10 ms; of samples that do not fill a window there is no frame. `samples`: finite.
-  /// A factor of all samples changes nothing.
+  /// Computes the descriptors in windows of 25 ms every 10 ms; samples at the end that do not fill a window
+  /// are ignored. `samples` must be finite. Multiplying all samples by a factor does not change the result.
   FrameDescriptors describe(std::span<const double> samples) const;
 
  private:

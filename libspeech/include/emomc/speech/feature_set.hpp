@@ -35,19 +35,20 @@ struct FeatureSet {
 FeatureSet read_feature_tables(const std::filesystem::path& directory, const std::string& pattern,
                                std::vector<std::filesystem::path>* unmatched = nullptr);
 
-/// Writes such files, "<emotion>_<speaker>.csv" with the columns utterance, frame and those of the set, and
-/// returns the pattern that reads them. If a label has a "_", another separator that occurs in no label is
-/// put between emotion and speaker. If all ids of a file begin with "<emotion>_<speaker>_", they are written
-/// without this prefix, so that reading restores them. Numbers have as many digits as are needed to restore
-/// them exactly. Files of the same name are replaced, others are kept; `names`, if given, receives the names
-/// of the written files. Throws InputError, before anything is written, for what could not be read back: a
-/// label that is empty or has a "/" or a control character, labels that use up all separators, an utterance
-/// id that occurs twice, an utterance without rows, a reserved column name, or a value that is not finite.
-/// Throws MachineError if writing fails.
+/// Writes the files that read_feature_tables reads, "<emotion>_<speaker>.csv" with the columns utterance,
+/// frame and those of the set, and returns the pattern that reads them. If a label contains "_", the
+/// separator between emotion and speaker is another one that occurs in no label. If all ids of a file begin
+/// with "<emotion>_<speaker>_", they are written without this prefix, so that reading restores them. Numbers
+/// have as many digits as are needed to restore them exactly. Files of the same name are replaced, others are
+/// kept; `names`, if given, receives the names of the written files. Throws InputError, before anything is
+/// written, for data that could not be read back: a label that is empty or contains "/" or a control
+/// character, labels that use up all separators, an utterance id that occurs twice, an utterance without
+/// rows, a reserved column name, or a value that is not finite. Throws MachineError if writing fails.
 std::string write_feature_tables(const FeatureSet& features, const std::filesystem::path& directory,
                                  std::set<std::string>* names = nullptr);
 
-/// The frames that share one mean and one standard deviation.
+/// The groups of frames that are normalised together, with one mean and one standard deviation for each
+/// column.
 enum class Normalization { none, corpus, speaker, utterance };
 
 /// Transforms, in place, each column of each group of frames to mean 0 and standard deviation 1 (with divisor
@@ -55,7 +56,7 @@ enum class Normalization { none, corpus, speaker, utterance };
 void normalize(FeatureSet& features, Normalization by);
 
 /// Subtracts from the column `name` its mean over each utterance, in place; does nothing if there is no such
-/// column. Of c0, or of a log energy in its place, that mean contains the logarithm of the recording's gain.
+/// column. The mean of c0, or of a log energy in its place, contains the logarithm of the recording's gain.
 void centre_by_utterance(FeatureSet& features, const std::string& name);
 
 /// Removes rows that equal the previous row of their utterance (digital silence) and returns their number.

@@ -1,4 +1,5 @@
-// Mel-frequency cepstral coefficients (Davis and Mermelstein 1980), with the conventions of other programs.
+// Computes mel-frequency cepstral coefficients (Davis and Mermelstein 1980), with the conventions of several
+// programs.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +17,13 @@ enum class MelScale { htk, slaney };
 /// Where the corners of the triangular filters are: at their exact frequencies f, or rounded down to the FFT
 /// bin floor((fft_size + 1) f / sample_rate).
 enum class FilterCorners { frequencies, fft_bins };
-/// Height of a filter: 1, or 2 / (its width in Hz), which gives every filter the same area.
+/// Height of a filter: 1, or 2 / (the filter's width in Hz), which gives every filter the same area.
 enum class FilterHeight { one, area };
-/// What is taken from the frame's Fourier transform X: |X|^2, |X|^2 / fft_size, or |X|.
+/// The function of the frame's Fourier transform X: |X|^2, |X|^2 / fft_size, or |X|.
 enum class PowerKind { power, power_over_fft_size, magnitude };
-/// Natural logarithm, or 10 log10.
+/// Logarithm of the filter outputs: natural, or 10 log10.
 enum class LogKind { natural, decibel };
-/// Which filter outputs are replaced by log_floor: those that are exactly 0, or all smaller ones.
+/// The filter outputs that are replaced by log_floor: those that are exactly 0, or all that are smaller.
 enum class FloorKind { zeros, smaller };
 /// The content of the first column: the cepstral coefficient c0, or the log of the sum of the frame's power
 /// over the bins from 0 to half the sample rate.
@@ -31,14 +32,14 @@ enum class FirstCoefficient { cepstrum, log_energy };
 /// frames are centred on multiples of the hop, with the signal extended by zeros.
 enum class Framing { pad_last, drop_last, centred };
 
-/// All settings of the MFCC computation. The defaults are this program's own; mfcc_preset() has those of
-/// other programs. docs/features.md has the formulas.
+/// All settings of the MFCC computation. The defaults are those of emomc; mfcc_preset() has those of other
+/// programs. docs/features.md has the formulas.
 struct MfccSettings {
   double window_ms = 25, hop_ms = 10;       ///< rounded to whole samples, halves up
   int window_samples = 0, hop_samples = 0;  ///< 0: computed from the milliseconds above
   double preemphasis = 0.97;                ///< a in y[n] = x[n] - a x[n-1], with x[-1] = 0; 0: none
   Window window = Window::hamming;
-  bool periodic_window = false;  ///< period is the window's length, not length - 1
+  bool periodic_window = false;  ///< the period is the window's length, not length - 1
   int fft_size = 0;              ///< 0: the smallest power of two that is at least the window's length
   Framing framing = Framing::drop_last;
   PowerKind power = PowerKind::power_over_fft_size;
@@ -50,10 +51,11 @@ struct MfccSettings {
   LogKind log = LogKind::natural;
   FloorKind floor = FloorKind::smaller;
   double log_floor = 2.220446049250313e-16;
-  double top_db = 0;  ///< only with LogKind::decibel: levels more than top_db below the recording's highest
-                      ///< are raised; 0: none
-  int num_coefficients = 13;  ///< of the orthonormal DCT-II of the log filter outputs, from c0
-  double lifter = 22;         ///< coefficient n is scaled by 1 + L/2 sin(pi n / L); 0: none
+  /// Only with LogKind::decibel: levels more than top_db below the recording's highest are raised; 0: none.
+  double top_db = 0;
+  /// Number of coefficients of the orthonormal DCT-II of the log filter outputs, from c0.
+  int num_coefficients = 13;
+  double lifter = 22;  ///< coefficient n is scaled by 1 + L/2 sin(pi n / L); 0: none
   FirstCoefficient first = FirstCoefficient::cepstrum;
   bool operator==(const MfccSettings&) const = default;
 };
@@ -76,8 +78,8 @@ struct VoiceActivity {
   double threshold_db = 0;  ///< 0: every frame is kept
 };
 
-/// Computes MFCCs of recordings of one sample rate. The FFT is planned once, in the constructor; extract()
-/// may then be called from several threads at once.
+/// Computes MFCCs of recordings with one sample rate. The constructor plans the FFT once; several threads may
+/// then call extract() at once.
 class MfccExtractor {
  public:
   /// Throws InputError, which names the setting, its value and the allowed values.
@@ -99,7 +101,7 @@ class MfccExtractor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The numbers of frames that drop_frames removed.
+/// The numbers of frames that drop_frames has removed.
 struct Dropped {
   std::size_t silent = 0, unvoiced = 0;
 };

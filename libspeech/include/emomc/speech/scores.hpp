@@ -1,4 +1,4 @@
-// Scores of predicted class probabilities.
+// Computes scores of predicted class probabilities.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace emomc {
 
-/// Predicted class probabilities of n utterances with their true classes. Classes are numbered from 0.
+/// Predicted class probabilities of n utterances, and their true classes. Classes are numbered from 0.
 struct Predictions {
   int num_classes = 0;
   std::vector<int> truth;               ///< [n]
@@ -25,7 +25,7 @@ struct Interval {
 
 struct CalibrationBin {
   std::size_t count = 0;
-  double confidence = 0, accuracy = 0;  ///< means over the bin; 0 if it is empty
+  double confidence = 0, accuracy = 0;  ///< means over the bin; 0 if the bin is empty
 };
 
 struct Scores {
@@ -36,7 +36,7 @@ struct Scores {
   std::vector<std::size_t> confusion;  ///< num_classes x num_classes: row true class, column predicted class
   double log_loss = 0;                 ///< mean -log p(truth), natural logarithm
   double brier = 0;  ///< mean over utterances of the sum over classes of (p - [class is true])^2 (Brier 1950)
-  double calibration_error = 0;  ///< of the most probable class, 10 bins of equal width (Naeini et al. 2015)
+  double calibration_error = 0;      ///< ECE of the most probable class, 10 equal bins (Naeini et al. 2015)
   std::vector<CalibrationBin> bins;  ///< [10]
   /// Mean and central 99 % interval of the calibration error of labels drawn from the predicted
   /// probabilities.
@@ -50,8 +50,8 @@ struct Scores {
 /// there are no predictions; so do the functions below that take predictions.
 Scores score(const Predictions& predictions, std::uint64_t seed, int simulations = 2000);
 
-/// The mean over the classes that occur of F1, the harmonic mean of recall and precision; 0 for a class that
-/// is never predicted right.
+/// The mean, over the classes that occur, of F1, the harmonic mean of recall and precision. F1 is 0 for a
+/// class that is never predicted correctly.
 double macro_f1(const Scores& scores);
 
 /// The unweighted average recall of each speaker number, over the classes that the speaker has; NaN for a
@@ -63,23 +63,25 @@ std::vector<double> uar_by_speaker(const Predictions& predictions);
 double uar(const Predictions& predictions, std::span<const std::size_t> rows);
 
 /// A confidence interval of a statistic over n speakers by the delete-one jackknife (Efron and Tibshirani
-/// 1993, 11.5): all +- t(n - 1) se, with se^2 = (n - 1) / n sum_i (without_i - their mean)^2, clipped to
-/// [lowest, highest]. `all` is the statistic of all speakers and without_i its value without speaker i. With
-/// few speakers it has the right coverage where a bootstrap, which never leaves the range of its speakers, is
-/// too narrow (docs/statistics.md). Both ends are NaN for a single speaker, who tells nothing about others.
-/// Throws std::invalid_argument for a level outside (0, 1).
+/// 1993, 11.5): all +- t(n - 1) se, with se^2 = (n - 1) / n sum_i (without_i - m)^2, where m is the mean of
+/// the without_i, clipped to [lowest, highest]. `all` is the statistic of all speakers, and without_i its
+/// value without speaker i. With few speakers this interval has the right coverage, whereas a bootstrap,
+/// which never leaves the range of its speakers, is too narrow (docs/statistics.md). Both ends are NaN for a
+/// single speaker, which contains no information about others. Throws std::invalid_argument for a level
+/// outside (0, 1).
 Interval jackknife_interval(double all, std::span<const double> without, double lowest, double highest,
                             double level = 0.95);
 /// The jackknife interval of the unweighted average recall over speakers.
 Interval uar_interval(const Predictions& predictions, double level = 0.95);
-/// The jackknife interval of uar(a) - uar(b), where the same speaker is left out of both. `a` and `b` must
-/// have the same utterances in the same order, else std::invalid_argument is thrown.
+/// The jackknife interval of uar(a) - uar(b), where the same speaker is left out of both. Throws
+/// std::invalid_argument if `a` and `b` do not have the same utterances in the same order.
 Interval uar_difference_interval(const Predictions& a, const Predictions& b, double level = 0.95);
 
 /// Exact two-sided McNemar test of equal error rates (McNemar 1947): the binomial tail probability doubled,
 /// at most 1.
 struct McNemar {
-  std::size_t only_first = 0, only_second = 0;  ///< utterances that only one of the two gets right
+  /// Numbers of utterances that only one of the two classifies correctly.
+  std::size_t only_first = 0, only_second = 0;
   double p_value = 1;
 };
 /// Throws std::invalid_argument if the utterances are not the same in the same order.

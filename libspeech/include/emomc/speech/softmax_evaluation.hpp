@@ -1,5 +1,5 @@
-// Evaluates softmax regression on functionals, speakers left out: a penalised fit and a posterior.
-// docs/softmax.md says what is computed.
+// Evaluates softmax regression on functionals, by a penalised fit and by a posterior, with test speakers left
+// out of training. docs/softmax.md describes the computation.
 #pragma once
 
 #include <array>
@@ -17,89 +17,95 @@
 
 namespace emomc {
 
-/// The prior of the weights of the posterior: one normal distribution for all, whose sd is chosen; or a
-/// regularised horseshoe, whose scales are parameters.
+/// The prior of the weights: one normal distribution for all weights, whose sd is chosen; or a regularised
+/// horseshoe, whose scales are parameters.
 enum class SoftmaxPrior { ridge, horseshoe };
 
-/// The most columns that the horseshoe takes.
+/// The maximum number of columns with the horseshoe.
 inline constexpr std::size_t kMostHorseshoeColumns = 200;
-/// Its steps of warm-up and draws by default, of folds and of inner folds.
+/// Default numbers of warm-up steps and draws with the horseshoe, for folds and for inner folds.
 inline constexpr int kHorseshoeWarmup = 400, kHorseshoeDraws = 1000;
 inline constexpr int kHorseshoeInnerWarmup = 200, kHorseshoeInnerDraws = 150;
-/// Throws InputError if the prior takes fewer columns. `what` they are, for the message.
+/// Throws InputError if `columns` is more than the prior allows. `what` describes the columns in the message.
 void require_few_columns(SoftmaxPrior prior, std::size_t columns, const std::string& what);
 
 struct SoftmaxSettings {
-  /// Prior standard deviations to choose from, of the logit of a recording whose functionals are each one
-  /// standard deviation from the speaker's mean; above 0. With the horseshoe they are those of the penalised
-  /// fit alone.
+  /// The prior standard deviations among which one is chosen, above 0. The standard deviation is that of the
+  /// logit of a recording whose functionals are each one standard deviation from the speaker's mean. With the
+  /// horseshoe, the choice concerns only the penalised fit.
   std::vector<double> prior_sds = {1, 2, 3, 6, 10, 18};
   SoftmaxPrior prior = SoftmaxPrior::ridge;
-  double relevant_share =
-      0.1;                  ///< of the columns, that is expected to matter; above 0 and below 1; horseshoe
-  double slab_scale = 0.5;  ///< of the weight of a standardised column that matters; above 0; horseshoe
-  std::optional<double> temper;  ///< a factor of logits; nullopt: learned
-  /// SoftmaxTemper::frames, 0 or more; nullopt: learned from clips, where the corpus has them and the temper
-  /// is learned, else 0.
+  /// For the horseshoe: expected share of relevant columns; above 0 and below 1.
+  double relevant_share = 0.1;
+  /// For the horseshoe: scale of the weights of relevant standardised columns; above 0.
+  double slab_scale = 0.5;
+  std::optional<double> temper;  ///< factor of logits; nullopt: learned
+  /// SoftmaxTemper::frames, 0 or more. nullopt: learned from clips if the corpus has clips and the temper is
+  /// learned, otherwise 0.
   std::optional<double> temper_frames;
-  double temperature = 1.0 / 64;  ///< the posterior is raised to the power 1 / temperature
-  bool balanced = true;           ///< each class counts alike in training, however many recordings it has
-  /// [num_classes] What each class counts in training, above 0, in place of `balanced`; empty: nothing else.
+  double temperature = 1.0 / 64;  ///< temperature; the posterior is raised to the power 1 / temperature
+  /// Whether each class has the same weight in training, however many recordings it has.
+  bool balanced = true;
+  /// [num_classes] Weight of each class in training, above 0, in place of `balanced`; empty: `balanced`
+  /// determines the weights.
   std::vector<double> class_weights;
-  int chains = 4, warmup = 150, draws = 1500;  ///< steps of each chain
+  int chains = 4, warmup = 150, draws = 1500;  ///< numbers of chains, and of steps of each chain
   int inner_chains = 2, inner_warmup = 100, inner_draws = 75;
   std::uint64_t seed = 0;
 };
 
-/// A corpus whose emotions and speakers are numbered. A label of -1 is that of a row that nobody knows: it is
-/// tested, and never trained on.
+/// A corpus with numbered emotions and speakers. A row whose emotion is unknown has the label -1; it is
+/// tested, but not used in training.
 struct SoftmaxCorpus {
-  FunctionalTable table;                  ///< not standardised
+  FunctionalTable table;                  ///< functionals, not standardised
   std::vector<int> class_of, speaker_of;  ///< [table.rows.size()]
   int num_classes = 0, num_speakers = 0;
-  /// Rows of clips of the table's recordings, whose labels they have, with their frames; there may be none.
-  /// They are neither trained on nor tested.
+  /// Rows of clips of the table's recordings, with the labels of these recordings and the clips' numbers of
+  /// frames; may be empty. Clips are used neither in training nor in testing.
   FunctionalTable clips;
 };
 
-/// A factor of logits, and how it was found.
+/// A factor of logits, and the criterion by which it was chosen.
 struct SoftmaxTemper {
   double temper = 1;
-  double inner_log_loss = 0;  ///< of training speakers left out in turn; NaN: the temper was given
+  double inner_log_loss = 0;  ///< mean over training speakers left out in turn; NaN: nothing was chosen
   double frames = 0;          ///< the factor for a recording of n frames is temper * n / (n + frames)
 };
-/// The share of the temper that a recording of `num_frames` has; 1 where that is unknown, 0.
+/// The share of the temper for a recording of `num_frames` frames; 1 if that number is 0, which means
+/// unknown.
 double share_of_temper(double frames, int num_frames);
 
-/// One classifier of one fold.
+/// Predictions of one classifier in one fold.
 struct SoftmaxPredictions : SoftmaxTemper {
   std::vector<double> log_probability;  ///< SoftmaxFold::rows.size() x num_classes
 };
 
 struct SoftmaxFold {
-  std::vector<std::size_t> rows;  ///< of the test speakers, increasing; indices into the table
-  double prior_sd = 0;            ///< the chosen one; with the horseshoe that of the penalised fit
-  SoftmaxPredictions penalised;   ///< by the mode, which is the fit with an L2 penalty
-  SoftmaxPredictions posterior;   ///< probabilities averaged over draws
-  /// The posterior's predictions where less is known of the test speakers than all of their recordings:
-  /// SpeakerKnowledge::five, one and corpus. The weights are the same, the temper is learned for each.
+  std::vector<std::size_t> rows;  ///< rows of the test speakers, increasing; indices into the table
+  double prior_sd = 0;            ///< chosen prior sd; with the horseshoe that of the penalised fit
+  SoftmaxPredictions penalised;  ///< predictions from the posterior mode, which is the fit with an L2 penalty
+  SoftmaxPredictions posterior;  ///< probabilities averaged over posterior draws
+  /// The posterior's predictions if less is known of a test speaker than all recordings:
+  /// SpeakerKnowledge::five, one and corpus. The weights are the same; a temper is learned for each kind of
+  /// knowledge.
   std::array<SoftmaxPredictions, kNumKnowledge - 1> less_known;
-  std::vector<double> probability_sd;  ///< rows.size() x num_classes, over draws of the posterior
-  /// rows.size() x num_classes x chains x draws: log probabilities under each draw, to judge convergence by.
+  std::vector<double> probability_sd;  ///< rows.size() x num_classes: sd over draws of the posterior
+  /// rows.size() x num_classes x chains x draws: log probabilities under each draw, from which convergence is
+  /// judged.
   std::vector<double> draw_log_probability;
   double acceptance = 0;
-  /// The posterior's predictions for the training speakers that were left out in turn, by the posterior of
-  /// the other ones, at the temper; empty where the temper was given.
+  /// The posterior's predictions, with the temper applied, for training speakers that were left out in turn.
+  /// Each prediction uses the posterior of the other training speakers. Empty if the temper was given.
   std::vector<std::size_t> inner_rows;
   std::vector<double> inner_log_probability;  ///< inner_rows.size() x num_classes
 };
 
-/// Called after each unit of work, and about twice a second within long ones, never by two threads at once,
-/// with the name of the stage, the units done and all units of the stage; with several ranks, those of this
-/// rank. It may throw to end the work.
+/// Called after each unit of work, and about twice a second within long units, never by two threads at once.
+/// The arguments are the name of the stage, the number of completed units and the number of all units of the
+/// stage; with several ranks, these are the units of this rank. An exception of the function ends the work.
 using SoftmaxReport = std::function<void(const std::string& stage, std::size_t done, std::size_t all)>;
 
-/// Another rank's report has thrown, and ends the work of all.
+/// Thrown if another rank's report has thrown an exception, which ends the work of all ranks.
 struct StoppedElsewhere : std::runtime_error {
   StoppedElsewhere() : std::runtime_error("softmax regression: another rank has stopped") {}
 };
@@ -110,13 +116,14 @@ std::vector<std::string> softmax_stages();
 /// The number of training speakers that are left out in turn to choose the settings of a fold.
 inline constexpr int kMostInnerSpeakers = 6;
 
-/// Collective: ranks have equal arguments, `threads` and `report` apart, and divide fits, inner posteriors
-/// and folds. Evaluates each set of test speakers; every rank has the results of all folds, but
-/// draw_log_probability only of those in its range_of_rank(). The results do not depend on the numbers of
-/// threads and ranks, on the order of the rows or on the labels of a fold's test speakers. Throws InputError
-/// if a fold's training speakers lack a class or if there are fewer than two of them while something has to
-/// be chosen, or if the horseshoe is given more than kMostHorseshoeColumns columns, on every rank;
-/// StoppedElsewhere; and std::invalid_argument where sizes disagree.
+/// Evaluates each set of test speakers. Collective: all ranks call this with equal arguments, except
+/// `threads` and `report`, and divide fits, inner posteriors and folds. Every rank receives the results of
+/// all folds, but draw_log_probability only of the folds in its range_of_rank(). The results do not depend on
+/// the numbers of threads and ranks, on the order of the rows or on the labels of a fold's test speakers.
+/// Throws InputError, on every rank, if a fold's training speakers lack a class, if there are fewer than two
+/// of them and something has to be chosen, or if there are more than kMostHorseshoeColumns columns with the
+/// horseshoe. Throws StoppedElsewhere if another rank has stopped, and std::invalid_argument if sizes
+/// disagree.
 std::vector<SoftmaxFold> evaluate_softmax(const SoftmaxCorpus& corpus,
                                           const std::vector<std::vector<int>>& tests,
                                           const SoftmaxSettings& settings, int threads,

@@ -1,4 +1,4 @@
-// What is known of a speaker beside the recording that is classified, and rows standardised by it.
+// Standardises rows of functionals by what is known of the speaker besides the recording that is classified.
 // docs/softmax.md has the formulas.
 #pragma once
 
@@ -11,40 +11,42 @@
 
 namespace emomc {
 
-/// Kinds of knowledge, from the most to the least. Of the last three an evaluation never gives a recording
-/// itself.
+/// Kinds of knowledge of a speaker, from the most to the least. With the last three, an evaluation does not
+/// count the classified recording among the known ones.
 enum class SpeakerKnowledge {
-  own,     ///< all recordings of the speaker, the classified one among them
+  own,     ///< all recordings of the speaker, including the classified one
   five,    ///< five other recordings of the speaker
   one,     ///< one other recording
-  corpus,  ///< no other recording: only what the training speakers are like
+  corpus,  ///< no other recording: only the corpus statistics
 };
 
 inline constexpr std::size_t kNumKnowledge = 4;
-/// "own", "five", "one", "corpus".
+/// The name of a kind of knowledge: "own", "five", "one" or "corpus".
 std::string knowledge_name(SpeakerKnowledge knowledge);
-/// The kind of knowledge, among five, one and corpus, that `recordings` others of a speaker come nearest to,
-/// on a scale of logarithms.
+/// The kind of knowledge, among five, one and corpus, whose number of other recordings is nearest to
+/// `recordings` on a logarithmic scale.
 SpeakerKnowledge knowledge_of(std::size_t recordings);
-/// How many other recordings five, one and corpus stand for.
+/// The number of other recordings for which five, one and corpus stand.
 std::size_t enrolment_of(SpeakerKnowledge knowledge);
 
-/// Each column of a table that is not standardised. A column that is defined for no speaker is 0 throughout.
+/// Corpus statistics of each column of a table that is not standardised. For a column that no speaker has
+/// defined values of, all statistics are 0.
 struct CorpusStatistics {
-  std::vector<double> mean;     ///< of the speakers' means
-  std::vector<double> between;  ///< variance of the speakers' means; of a single speaker that within
-  std::vector<double> within;   ///< variance of recordings about their speaker's mean, pooled
+  std::vector<double> mean;  ///< mean of the speakers' means
+  /// Variance of the speakers' means; for a single speaker, the variance within the speaker.
+  std::vector<double> between;
+  std::vector<double> within;  ///< variance of recordings about their speaker's mean, pooled
   bool operator==(const CorpusStatistics&) const = default;
 };
 
-/// Statistics of the rows `rows` of a table. Labels of emotions are not used. Throws std::invalid_argument if
+/// Statistics of the rows `rows` of a table. Emotion labels are not used. Throws std::invalid_argument if
 /// there are no rows.
 CorpusStatistics corpus_statistics(const FunctionalTable& table, const std::vector<std::size_t>& rows);
 
-/// Replaces the functionals of a recording by the numbers of their speaker's standard deviations from the
-/// speaker's mean that are expected, given the recording itself, `enrolment`, other recordings of the
-/// speaker, and the corpus. Values that are not defined count as not there; of the recording they become 0.
-/// All rows have the columns of `corpus`, else std::invalid_argument is thrown.
+/// Replaces the functionals of a recording by their expected distances from the speaker's mean, in units of
+/// the speaker's standard deviations. The expectation is conditional on the recording itself, `enrolment`,
+/// which are other recordings of the speaker, and the corpus. Undefined values are treated as missing; those
+/// of the recording become 0. Throws std::invalid_argument if a row does not have the columns of `corpus`.
 void standardize_by_enrolment(std::span<double> row, const std::vector<std::span<const double>>& enrolment,
                               const CorpusStatistics& corpus);
 
