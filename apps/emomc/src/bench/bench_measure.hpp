@@ -26,14 +26,12 @@ struct BenchCase {
 };
 
 struct BenchResult {
-  double microseconds_per_evaluation =
-      0;  ///< for one parameter vector, when a call evaluates `chains` of them
+  double microseconds_per_evaluation = 0;  ///< for one of the `chains` points of a call
   /// Time of one evaluation with its gradient; empty unless gradients are measured and the engine has them.
   std::optional<double> microseconds_per_gradient;
-  double microseconds_per_step = 0;   ///< one step of `proposal`, divided by the number of chains
-  double microseconds_per_sweep = 0;  ///< one component_wise sweep, divided by the number of chains
-  std::string step_kernels,
-      sweep_kernels;  ///< how a GPU ran the steps and the sweeps, as in RunResult::stepping
+  double microseconds_per_step = 0;         ///< one step of `proposal`, divided by the number of chains
+  double microseconds_per_sweep = 0;        ///< one component_wise sweep, divided by the number of chains
+  std::string step_kernels, sweep_kernels;  ///< forms of the kernels, RunResult::stepping
   std::string device;
 };
 

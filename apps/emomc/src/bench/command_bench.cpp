@@ -76,8 +76,7 @@ void bench(Options options) {
     for (const std::size_t rows : options.rows)
       for (const int chains : options.chains) {
         const bool reference = method == "reference";
-        if (reference && chains > 1)
-          continue;  // the reference engine is serial and would do the same work `chains` times
+        if (reference && chains > 1) continue;  // the engine is serial: the same work, `chains` times
         const BenchCase one = bench_case(options, method, rows, chains);
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
