@@ -83,8 +83,7 @@ TEST(DirectoryRun, DerivedQuantitiesComeFromTheManifest) {
   EXPECT_NE(folder.run("summary run").out.find("ratio"), std::string::npos);
   EXPECT_EQ(folder.run("report run -o run.html").exit_code, 0);
   // The program can find the data of a file, but not data in memory.
-  EXPECT_LE(folder.run("compare run --draws 100").exit_code,
-            1);  // 1: 100 draws may be too few
+  EXPECT_LE(folder.run("compare run --draws 100").exit_code, 1);  // 1: 100 draws may be too few
   Table table = read_table(kFaithful);
   const Posterior in_memory(model, make_table(table.columns, table.values));
   sample(in_memory, {.chains = 2,
@@ -97,7 +96,7 @@ TEST(DirectoryRun, DerivedQuantitiesComeFromTheManifest) {
   EXPECT_NE(refused.err.find("the data of this run were in the memory of a program"), std::string::npos)
       << refused.err;
 
-  // The directories of the program have the facts, too.
+  // Draws from the program's directories have the derived quantities, too, even without config.yaml.
   folder.write("run.yaml", "data: {file: " + kFaithful +
                                "}\nlikelihood:\n  parameters: {a: {}, b: {}, s: {support: positive}}\n"
                                "  log_density: \"normal_lpdf(waiting, a + b * duration, s)\"\n"

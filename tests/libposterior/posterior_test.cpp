@@ -175,8 +175,7 @@ TEST(Posterior, TheJacobianIsThatOfTheMap) {
     const std::vector<double> u0{0.2, 0.0}, theta0 = posterior.constrain(u0);
     EXPECT_NEAR((posterior.log_density(u) - posterior.log_posterior(theta)) -
                     (posterior.log_density(u0) - posterior.log_posterior(theta0)),
-                std::log((theta[2]) / theta0[2]),
-                2e-3);  // u[1] = log(scale - floor)
+                std::log((theta[2]) / theta0[2]), 2e-3);  // u[1] = log(scale - floor)
   }
 }
 
