@@ -19,7 +19,7 @@ import dynesty
 import numpy as np
 from scipy.special import ndtri
 
-FLOOR = 0.001  # of the column's sd
+FLOOR = 0.001  # share of the column's sd
 
 
 def evidence(rows, components, seed, walks):

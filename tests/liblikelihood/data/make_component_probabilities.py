@@ -22,7 +22,7 @@ rows = np.round(np.vstack([rng.normal(size=(N - 2, d)) * 2, [[0.75, -0.25], [25.
 
 
 def probabilities(log_density):
-    """rows x components from log_density(row, component)"""
+    """Returns probabilities [rows x components] from log_density(row, component)."""
     terms = np.array([[np.log(weights[k]) + log_density(x, k) for k in range(K)] for x in rows])
     return np.exp(terms - logsumexp(terms, axis=1, keepdims=True)).tolist()
 

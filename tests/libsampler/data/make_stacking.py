@@ -61,7 +61,7 @@ def main():
         problems.append({"name": name, "concentration": concentration, "elpd": elpd.ravel().tolist(),
                          "weights": weights.tolist(), "score": score})
 
-    # Rows of two kinds, and models that predict one of them.
+    # There are rows of two kinds, and models that predict one of them.
     kind = random.random(80) < 0.3
     modes = np.where(kind[:, None], [-1.0, -4.0, -2.5], [-3.0, -1.2, -2.6])
     add("chains in two modes and one between", modes + 0.3 * random.normal(size=(80, 3)))
