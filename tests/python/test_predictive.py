@@ -190,7 +190,7 @@ def test_what_cannot_be_drawn_is_refused(faithful, of_line, arviz_1):
     for group in ("posterior_predictive", "prior_predictive"):
         with pytest.raises(emomc.InputError, match=message):
             draws.to_datatree(**{group: True})
-    assert set(draws.to_datatree()["observed_data"].data_vars) == {"duration", "waiting"}  # the observed columns are unknown
+    assert set(draws.to_datatree()["observed_data"].data_vars) == {"duration", "waiting"}  # unknown columns
     for value in (0, -3):
         with pytest.raises(emomc.InputError, match=f"posterior_predictive: {value}; allowed: True, False, or 1 or more"):
             of_line.to_datatree(posterior_predictive=value)
