@@ -92,7 +92,8 @@ TEST(TileParts, HoldEachRowOfEachActiveChainOnce) {
       EXPECT_EQ(starts.back(), parts.parts().size());
       for (std::size_t r = 1; r < starts.size(); ++r) EXPECT_LE(starts[r - 1], starts[r]);
 
-      // Groups are the parts, in their order, each within a range and of the same rows.
+      // Groups contain the parts in their order. Each group is inside a range, and its parts have the same
+      // rows.
       const auto &groups = parts.group_starts(), &ranges = parts.group_range_starts();
       ASSERT_EQ(ranges.size(), starts.size());
       ASSERT_EQ(groups.back(), parts.parts().size());

@@ -280,7 +280,7 @@ TEST(ChainGpus, ShortStepsOfEnsembleMovesStayOnOneThatIsNotNamed) {
 TEST(ChainGpus, TheBoundCountsRowsChainsAndPrecision) {
   const auto gpus = [](std::size_t rows, std::size_t num_chains, const char* real) {
     SampledChains chains = planned("stretch", 1, num_chains);
-    DeviceLikelihood likelihood = testing::planned_likelihood(rows);  // 216 operations a row
+    DeviceLikelihood likelihood = testing::planned_likelihood(rows);  // with 216 operations for each row
     likelihood.real = real;
     chains.engine = std::make_unique<PlannedEngine>(*chains.device, likelihood);
     return num_chain_gpus(chains, 2, false, "");

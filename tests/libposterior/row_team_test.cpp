@@ -58,7 +58,7 @@ TEST_P(RowTeams, HaveTheStartsAndDrawsOfOneDevice) {
       ASSERT_EQ(alone.log_likelihood.size(), 16U);
       EXPECT_EQ(alone.theta, together.theta);
       EXPECT_EQ(alone.log_likelihood, together.log_likelihood);
-      if (kind == "nuts" && GetParam() == Backend::cpu) break;  // for time
+      if (kind == "nuts" && GetParam() == Backend::cpu) break;  // saves time
     }
 }
 

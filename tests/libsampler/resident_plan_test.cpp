@@ -58,7 +58,7 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   }
   EXPECT_EQ(plan(1000, 60)->sizes.num_lines, 2);
   EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
-  // Slow rows of one chain: the alternative is to launch every step.
+  // One chain has slow rows: the alternative is to launch every step.
   DeviceLikelihood tied = likelihood(10'000);
   tied.leaves_registers = false;
   tied.sizes.num_coefficients *= 4;

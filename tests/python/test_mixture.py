@@ -132,7 +132,7 @@ def test_scikit_learns_estimator_checks():
     if not hasattr(importlib.import_module("sklearn.utils"), "Tags"):
         pytest.skip("scikit-learn before 1.6 has no tags of estimators")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fits of a handful of rows are degenerate
+        warnings.simplefilter("ignore")  # fits of a few rows are degenerate
         results = checks.check_estimator(
             emomc.GaussianMixture(n_threads=1), on_fail=None, expected_failed_checks=EXPECTED_FAILURES
         )

@@ -47,7 +47,7 @@ BenchResult measure(const BenchCase& bench);
 /// GPU of its own or with an equal part of the processor's threads.
 struct SharedRowsResult {
   double microseconds_per_evaluation =
-      0;  ///< of one parameter vector, or of a gradient where that is asked for
+      0;  ///< for one parameter vector, with its gradient if BenchCase::gradient is set
   /// The part of this time by which an engine with only a rank's number of rows is faster: nodes, their
   /// gather, and waiting for other ranks.
   double communication = 0;

@@ -175,7 +175,7 @@ std::vector<ConfigKey> column_keys() {
 
 void refuse_unused_columns(const YamlNode& root, const RunConfig& config) {
   const std::vector<std::string> columns =
-      names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
+      names_of_columns(config.likelihood.expression);  // throws if an expression cannot be parsed
   const auto refuse_unused = [&](const std::string& key, const std::string& name) {
     if (!is_among(name, columns))
       YamlValue(*find_value(root, key), key + "." + name)

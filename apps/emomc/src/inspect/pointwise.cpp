@@ -132,7 +132,7 @@ namespace {
 /// The likelihood of a run with its data, on the CPU.
 struct RunLikelihood {
   LoadedData loaded;
-  ParameterLayout layout;  ///< of the likelihood's parameters, without sampled arguments of priors
+  ParameterLayout layout;  ///< layout of the likelihood's parameters, without sampled arguments of priors
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
   std::shared_ptr<const Expression> expression;  ///< the likelihood's expression; null: the run has a model
