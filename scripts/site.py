@@ -193,7 +193,7 @@ def stage(folder: pathlib.Path, program: str | None, package: str | None) -> Non
     for path in linked:
         place = site / place_of(path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():  # a list of what is there
+        if path.is_dir():  # a list of the folder's files
             names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
             place.write_text("\n".join(names) + "\n", encoding="utf-8")
         else:

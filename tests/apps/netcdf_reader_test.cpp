@@ -117,7 +117,7 @@ TEST_F(NetcdfReader, FindsDensityAndDivergencesInAnyOrder) {
     const int posterior = out.group("posterior"), statistics = out.group("sample_stats");
     std::vector<double> mu(kChains * kDraws), diverging(mu.size(), 0);
     std::iota(mu.begin(), mu.end(), 0.0);
-    for (std::size_t i = 0; i < 10; ++i) diverging[i * kChains + 1] = 1;  // of chain 1; axes (draw, chain)
+    for (std::size_t i = 0; i < 10; ++i) diverging[i * kChains + 1] = 1;  // chain 1; axes (draw, chain)
     NetcdfOutput::doubles(posterior, "mu", {"draw", "chain"}, mu);
     NetcdfOutput::doubles(statistics, "lp", {"draw", "chain"}, mu);
     const int id = NetcdfOutput::variable(statistics, "diverging", NC_BYTE, {"draw", "chain"});

@@ -94,7 +94,7 @@ TEST(SoftmaxRows, AClipOfAllFramesIsTheRecording) {
 
 // Rows count 1 on average, whatever the classes count.
 TEST(SoftmaxRows, ClassesCountWhatIsGiven) {
-  const SoftmaxCorpus corpus = pairs();  // of each speaker one recording of the classes 0 and 1, none of 2
+  const SoftmaxCorpus corpus = pairs();  // one recording of class 0 and one of class 1 for each speaker
   const SoftmaxRows rows(corpus, 7);
   SoftmaxSettings settings;
   settings.class_weights = {0.6, 0.2, 0.2};

@@ -1,8 +1,8 @@
-"""Probabilities of components by SciPy, for component_probabilities_test.cpp.
+"""Computes probabilities of components by SciPy, for component_probabilities_test.cpp.
 
   python3 make_component_probabilities.py > component_probabilities.json
 
-Needs numpy and scipy. Parameters are as files have them: covariances, not their factors.
+Needs numpy and scipy. Parameters have the form of parameter files: covariances, not their factors.
 """
 import json
 

@@ -3,8 +3,8 @@
 
     python make_stacking.py stacking.json      # SciPy 1.17.1
 
-SLSQP from the equal weights, as ArviZ's compare(method="stacking") has it, then Newton's method on the weights that are
-not at zero, until the conditions of a maximum hold to 1e-11. Log densities have three decimals.
+The solver is SLSQP from equal weights, as in ArviZ's compare(method="stacking"), followed by Newton's method on the
+weights that are not zero, until the conditions of a maximum hold to 1e-11. Log densities have three decimals.
 """
 import json
 import sys

@@ -1,4 +1,4 @@
-"""MFCCs by python_speech_features 0.6, librosa 0.11 and NumPy. Writes mfcc.json, which mfcc_test reads.
+"""Computes MFCCs by python_speech_features 0.6, librosa 0.11 and NumPy. Writes mfcc.json, which mfcc_test reads.
 
 Needs numpy, scipy, python_speech_features, librosa, soundfile.
 

@@ -1,4 +1,4 @@
-"""The mode of a softmax regression by SciPy. Writes softmax.json, which softmax_model_test reads. Needs numpy and scipy.
+"""Computes the mode of a softmax regression by SciPy. Writes softmax.json, which softmax_model_test reads. Needs numpy and scipy.
 
     make_softmax.py
 """

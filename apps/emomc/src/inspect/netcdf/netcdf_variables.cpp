@@ -18,7 +18,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The way in which the values of a variable are read.
 struct ValueType {
-  nc_type type = NC_NAT;  ///< numeric type; of an enumeration (such as h5netcdf's booleans) the base type
+  nc_type type = NC_NAT;  ///< numeric type; for an enumeration (such as h5netcdf's booleans) its base type
   bool is_enumeration = false, is_text = false, is_number = false;
 };
 
