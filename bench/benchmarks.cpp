@@ -27,7 +27,7 @@ DataSet rows(std::size_t count) {
       kDim, simulate_rows({"gaussian_mixture", kComponents}, kDim, parameters(), count, 1));
 }
 
-// Arguments: number of rows, number of chains, 1 for float64.
+// The arguments are the number of rows, the number of chains, and 1 for float64.
 void Evaluate(benchmark::State& state) {
   const DataSet data = rows(static_cast<std::size_t>(state.range(0)));
   const auto chains = static_cast<int>(state.range(1));
@@ -51,7 +51,7 @@ void Evaluate(benchmark::State& state) {
 }
 BENCHMARK(Evaluate)->ArgsProduct({{1000, 10000, 100000}, {1, 16}, {0, 1}})->UseRealTime();
 
-// Arguments: number of draws, number of chains.
+// The arguments are the number of draws and the number of chains.
 void RhatAndEss(benchmark::State& state) {
   const auto draws = static_cast<std::size_t>(state.range(0)),
              chains = static_cast<std::size_t>(state.range(1));
@@ -66,7 +66,7 @@ void RhatAndEss(benchmark::State& state) {
 }
 BENCHMARK(RhatAndEss)->Args({1000, 4})->Args({1000, 64});
 
-// All figures of a summary, for 1000 quantities with 64 chains of 1000 draws, on all threads.
+// Computes all figures of a summary, for 1000 quantities with 64 chains of 1000 draws, on all threads.
 void Summaries(benchmark::State& state) {
   constexpr std::size_t quantities = 1000, draws = 1000, chains = 64, distinct = 50;
   const auto values =

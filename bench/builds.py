@@ -20,7 +20,7 @@ MORE = 1.03
 
 
 def cases(method):
-    """name, arguments of `emomc bench`, numbers of rows, numbers of chains."""
+    """Yields name, arguments of `emomc bench`, numbers of rows, and numbers of chains."""
     chains = (1, 16, 256) if method == "cuda" else (1, 4)
     yield "step", ["--proposal", "random_walk"], SIZES, chains
     yield "sweep", ["--proposal", "component_wise"], SIZES, chains

@@ -84,7 +84,7 @@ def data_sets(folder):
 
 
 def run(program, text, kind, seed, folder, limit, chains):
-    """(processor seconds, wall seconds, verdict or "")."""
+    """Returns (processor seconds, wall seconds, verdict or "")."""
     config, out = folder / "config.yaml", folder / "run"
     config.write_text(text)
     name, _, shape = kind.partition(":")

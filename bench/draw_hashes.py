@@ -28,7 +28,8 @@ NEED_CHAINS = {"differential_evolution", "stretch"}
 
 
 def rows_of(count, columns, seed=1):
-    """Three clumps, by a linear congruential generator that every Python has."""
+    """Returns three clumps of rows, by a linear congruential generator that does not depend on the version of
+    Python."""
     state = seed
     lines = [",".join(f"x{j}" for j in range(columns))]
     for i in range(count):
@@ -44,7 +45,7 @@ def rows_of(count, columns, seed=1):
 
 
 def cases(backend):
-    """name, rows, columns, lines of the configuration."""
+    """Yields name, rows, columns, and lines of the configuration."""
     def case(model, rows, columns, chains, proposal, precision, components=3, steps=60):
         named = {"two_gaussian": "model: two_gaussian",
                  "student_t_mixture": f"model: student_t_mixture, components: {components}"}
@@ -71,7 +72,8 @@ def cases(backend):
     if backend != "cuda":
         return
     for proposal in ("component_wise", "random_walk"):
-        # Few chains, one for each multiprocessor, several in each, more rows than a cluster holds, launched kernels.
+        # The sizes have few chains, one chain for each multiprocessor, several chains in each, more rows than a
+        # cluster holds, and launched kernels.
         for rows, chains in ((5316, 1), (3000, 100), (500, 200), (5316, 256), (100_000, 1), (400_000, 1),
                              (60_000, 40), (2000, 1500)):
             yield case("diagonal", rows, 5, chains, proposal, "mixed", 8, 30)
@@ -99,30 +101,30 @@ def failure_of(result):
 
 
 def hash_of_run(binary, run):
-    # Chain files are cut where segments ended, which depends on time; the table of draws does not.
+    # Chain files are divided where segments ended, which depends on time, but the table of draws is not.
     table = subprocess.run([binary, "export", str(run), "--format", "csv", "-o", "-"], capture_output=True)
     return f"export: exit code {table.returncode}" if table.returncode else hashlib.sha256(table.stdout).hexdigest()
 
 
-# Overrides that make a run short.
+# Returns the overrides that make a run short.
 def short_run(backend):
     steps = 20 if backend == "reference" else 100
     return [f"sampler.warmup={steps}", f"sampler.draws={steps // 2}", "sampler.thin=2"]
 
 
-# An evaluation has a posterior for each speaker and class, and where a temper is learned more of them.
+# An evaluation has a posterior for each speaker and class, and more posteriors if a temper is learned.
 SHORT_EVALUATION = ["sampler.chains=2", "sampler.warmup=4", "sampler.draws=4", "sampler.thin=1",
                     "classification.temper=1", "baseline=none"]
 
 
 def kind_of(text):
-    """run, evaluate, or empty: a configuration of simulate."""
+    """Returns "run" or "evaluate", or an empty text for a configuration of simulate."""
     keys = set(re.findall(r"^(\w+):", text, re.MULTILINE))
     return "" if "parameters" in keys else "run" if "data" in keys else "evaluate" if "corpus" in keys else ""
 
 
 def prepared_project(binary, configs, data, folder):
-    """A working directory in which the relative paths of the configurations lead to what they mean."""
+    """Returns a working directory in which the relative paths of the configurations lead to their files."""
     project = folder / "project"
     project.mkdir()
     (project / "configs").symlink_to(configs.resolve())

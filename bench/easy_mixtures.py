@@ -33,7 +33,8 @@ RANGES = {"apart": (3.0, 6.0), "overlapping": (1.5, 2.5)}
 
 
 def distance(a, b, sd_a, sd_b):
-    """The distance of two means, divided by the larger of the two standard deviations along their connection."""
+    """Returns the distance of two means, divided by the larger of the two standard deviations along their
+    connection."""
     step = [y - x for x, y in zip(a, b)]
     length = math.sqrt(sum(s * s for s in step))
     if length == 0:
@@ -43,7 +44,7 @@ def distance(a, b, sd_a, sd_b):
 
 
 def draw_components(rng, num, dim, separation):
-    """Means and standard deviations, drawn until the least separation is in the range asked for."""
+    """Returns means and standard deviations, drawn until the least separation is in the required range."""
     low, high = RANGES[separation]
     while True:
         width = high * num ** (1 / dim)
@@ -55,14 +56,14 @@ def draw_components(rng, num, dim, separation):
 
 
 def draw_weights(rng, num):
-    """Weights with a uniform distribution on those that are all at least LEAST_WEIGHT."""
+    """Returns weights with a uniform distribution on those that are all at least LEAST_WEIGHT."""
     shares = [rng.expovariate(1) for _ in range(num)]
     rest = 1 - num * LEAST_WEIGHT
     return [LEAST_WEIGHT + rest * share / sum(shares) for share in shares]
 
 
 def make_problem(seed, separation):
-    """(K, rows) of a problem. It depends only on the two arguments."""
+    """Returns (K, rows) of a problem, which depend only on the two arguments."""
     rng = random.Random(f"{separation} {seed}")
     num, dim, rows = rng.randint(2, 4), rng.randint(1, 3), rng.randint(200, 1000)
     means, sds = draw_components(rng, num, dim, separation)
@@ -83,7 +84,8 @@ def run(program, arguments, folder, may_fail=False):
 
 
 def label_free(folder, run_name):
-    """{name: (mean, sd, mcse_mean, mcse_sd)} of the label-free quantities: all except parameters of components."""
+    """Returns {name: (mean, sd, mcse_mean, mcse_sd)} of the label-free quantities: all except parameters of
+    components."""
     found = {}
     with open(folder / run_name / "summary.csv", newline="") as stream:
         for row in csv.DictReader(stream):
@@ -97,16 +99,17 @@ def label_free(folder, run_name):
 
 
 def step_and_middle(quantities, column):
-    """What determines the points at which a run took the densities of a column (density_grid of libsampler): the power of
-    two nearest to the sd, and its multiple nearest to the mean."""
+    """Returns the numbers that determine the points at which a run computed the densities of a column
+    (density_grid of libsampler): the power of two nearest to the sd, and its multiple nearest to the mean."""
     mean, sd = (quantities[f"{name}[{column}]"][0] for name in ("mixture_mean", "mixture_sd"))
     step = 2.0 ** round(math.log2(sd))
     return step, round(mean / step)
 
 
 def differences(is_, should):
-    """Descriptions of the quantities whose mean or sd differs from that of the reference run. Densities of a column are left
-    out where the two runs, whose means and sds differ by chance, were rounded to different points."""
+    """Returns descriptions of the quantities whose mean or sd differs from that of the reference run. Densities of
+    a column are left out if the two runs, whose means and sds differ by chance, were rounded to different
+    points."""
     wrong = []
     for name, (mean, sd, mcse_mean, mcse_sd) in is_.items():
         if name not in should:

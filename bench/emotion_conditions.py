@@ -49,7 +49,7 @@ def write(path, rate, samples):
 
 
 def pink_noise(count, rng):
-    """Power proportional to 1 / frequency, mean power 1."""
+    """Returns pink noise: power proportional to 1 / frequency, mean power 1."""
     spectrum = np.fft.rfft(rng.standard_normal(count))
     spectrum[0] = 0
     spectrum[1:] /= np.sqrt(np.arange(1, len(spectrum)))
@@ -84,7 +84,7 @@ def call(arguments, *command):
 
 
 def train(arguments, folder, files, rng):
-    """A model of `files`, of which each may get noise."""
+    """Trains a model on `files`, each of which may get noise."""
     (folder / "train").mkdir()
     rows = []
     for file in files:
@@ -100,7 +100,7 @@ def train(arguments, folder, files, rng):
 
 
 def classify(arguments, folder, tested, known, enrolled):
-    """Probabilities by name of file; a recording that cannot be classified is left out."""
+    """Returns the probabilities by name of file; a recording that cannot be classified is left out."""
     result = {}
     groups = [[file] for file in tested] if known == "none" else [tested]
     option = []

@@ -32,7 +32,8 @@ def fail(message):
 
 
 def extract(files, name, table):
-    """Functionals, undefined ones 0; writes them to `table` as openSMILE's Python package does."""
+    """Returns functionals, with 0 for undefined ones, and writes them to `table` in the format of openSMILE's
+    Python package."""
     import opensmile
     import pandas
     smile = opensmile.Smile(feature_set=getattr(opensmile.FeatureSet, name),
@@ -60,7 +61,7 @@ def standardised(x, speaker):
 def probabilities(x, label, train, test, penalty, classes):
     from sklearn.linear_model import LogisticRegression
     model = LogisticRegression(C=penalty * x.shape[1], max_iter=2000).fit(x[train], label[train])
-    p = np.full((test.sum(), len(classes)), 1e-9)  # a class that no training speaker has
+    p = np.full((test.sum(), len(classes)), 1e-9)  # the value for a class that no training speaker has
     p[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(x[test])
     return p / p.sum(1, keepdims=True)
 
@@ -91,7 +92,7 @@ def leave_one_out(x, speaker, label):
 
 
 def by_emomc(program, corpus, seeds, table=None):
-    """Probabilities of each seed; the functionals are emomc's own or those of `table`."""
+    """Returns the probabilities of each seed; the functionals are emomc's own or those of `table`."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "c.yaml"
         features = f"features: {{table: '{table}'}}\n" if table else ""
@@ -124,7 +125,7 @@ def main():
     files = sorted(options.corpus.resolve().rglob("*.wav"))
     if not files:
         fail(f"{options.corpus}: no WAV file is in it")
-    found = {}  # name: probabilities of each seed, the methods' rows alike
+    found = {}  # name: probabilities of each seed, with rows in the same order for all methods
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "table.csv"
         x = extract(files, options.set, table)
@@ -147,7 +148,7 @@ def main():
     def scores(p, rows):
         return uar(p[rows], truth[rows]), loss_of(p[rows], truth[rows], np.arange(len(classes))).mean()
 
-    # Of all speakers, then without each: the mean over seeds of UAR and log loss.
+    # UAR and log loss are means over seeds, over all speakers and then without each of them.
     subsets = [np.ones(len(truth), bool)] + [speaker != s for s in np.unique(speaker)]
     values = {name: np.array([np.mean([scores(p, rows) for p in seeds], axis=0) for rows in subsets])
               for name, seeds in found.items()}

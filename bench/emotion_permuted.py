@@ -30,7 +30,7 @@ def call(*command):
 
 
 def permuted(files, seed):
-    """The emotion of each file, shuffled within speakers."""
+    """Returns the emotion of each file, shuffled within speakers."""
     shuffle, emotion = random.Random(seed), {}
     for speaker in sorted({file.name[:2] for file in files}):
         own = [file for file in files if file.name[:2] == speaker]

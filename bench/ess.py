@@ -26,7 +26,7 @@ import time
 import numpy as np
 
 
-# Evaluations of a step with K components. A sweep updates K means, K scales and the weights, one block at a
+# Number of evaluations of a step with K components. A sweep updates K means, K scales and the weights, one block at a
 # time.
 EVALUATIONS = {"crank_nicolson": lambda K: 3 * (2 * K + 1), "component_wise": lambda K: 2 * K + 1,
                "split_merge": lambda K: 3 * K + 1, "delayed_rejection": lambda K: 2}
@@ -75,14 +75,15 @@ def chosen(summary, prefix):
 
 
 def indices(name):
-    """[component, column] from 0, from a name such as 'means[2,4]' or, in CmdStan's files, 'means.3.5'."""
+    """Returns [component, column] from 0, from a name such as 'means[2,4]' or, in CmdStan's files, 'means.3.5'."""
     if "[" in name:
         return [int(i) for i in name[name.index("[") + 1:-1].split(",")]
     return [int(i) - 1 for i in name.split(".")[1:]]
 
 
 def figures(summary, warmup, sampling, unit=None):
-    """The figures of one run. `unit` is the mean and sd of the columns in whose units the means are to be given."""
+    """Returns the figures of one run. `unit` contains the mean and sd of the columns in whose units the means are
+    given."""
     result = {"warmup_seconds": warmup, "sampling_seconds": sampling}
     for group, prefix in (("log density", "log_density"), ("sorted weights", "sorted_weights"), ("means", "means")):
         rows = chosen(summary, prefix)
@@ -143,7 +144,7 @@ def measure_numpyro(a, folder, x, start):
         values={k: jnp.asarray(v, jnp.float32) for k, v in start.items()})), num_warmup=a.numpyro_warmup,
         num_samples=a.numpyro_draws, num_chains=chains, chain_method="vectorized", progress_bar=False)
 
-    # The first run is for compilation, the second is timed.
+    # The first run compiles, and the second run is timed.
     keys = jax.random.split(jax.random.PRNGKey(1), 2)
     extra = ("potential_energy",)
     mcmc.warmup(keys[0])
@@ -205,7 +206,7 @@ def table(results):
 
 
 def apart(r, peer, group):
-    """The largest difference of posterior means, in combined MCSE."""
+    """Returns the largest difference of posterior means, in combined MCSE."""
     if group not in r or group not in peer or len(r[group]["mean"]) != len(peer[group]["mean"]):
         return None
     return max(abs(m - n) / np.hypot(s, t) for m, n, s, t in

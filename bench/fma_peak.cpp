@@ -1,5 +1,5 @@
-// The peak rate of fused multiply-adds of this processor, with which Evaluate of benchmarks.cpp is compared:
-// build/release/bin/emomc_benchmarks --benchmark_filter='FmaPeak|Evaluate'
+// Measures the peak rate of fused multiply-adds of this processor, with which Evaluate of benchmarks.cpp is
+// compared: build/release/bin/emomc_benchmarks --benchmark_filter='FmaPeak|Evaluate'
 #include <benchmark/benchmark.h>
 
 #if defined(__x86_64__)
@@ -7,7 +7,7 @@
 
 namespace {
 
-// More independent chains than cycles of an instruction's latency.
+// There are more independent chains than cycles of an instruction's latency.
 constexpr int kChains = 16, kRounds = 1000;
 
 #define EMOMC_FMA_LOOP(name, instructions, Vector, Real, set, fma, store)                                \
@@ -32,7 +32,7 @@ EMOMC_FMA_LOOP(fma_double_512, "avx512f", __m512d, double, _mm512_set1_pd, _mm51
 EMOMC_FMA_LOOP(fma_float_256, "avx2,fma", __m256, float, _mm256_set1_ps, _mm256_fmadd_ps, _mm256_storeu_ps)
 EMOMC_FMA_LOOP(fma_double_256, "avx2,fma", __m256d, double, _mm256_set1_pd, _mm256_fmadd_pd, _mm256_storeu_pd)
 
-// Argument: 1 for float64. An item is a fused multiply-add of one lane.
+// The argument is 1 for float64. An item is a fused multiply-add of one lane.
 void FmaPeak(benchmark::State& state) {
   const bool wide = __builtin_cpu_supports("avx512f");
   if (!wide && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))

@@ -20,7 +20,8 @@ MODELS = {"diagonal": [], "full": ["--covariance", "full"], "double": ["--precis
 
 
 def bench(program, kernels, more, rows, chains, seconds):
-    """Pairs ((kind, rows, chains), (microseconds or None where the chains do not fit the form, what ran))."""
+    """Returns pairs ((kind, rows, chains), (microseconds or None if the chains do not fit the form, name of the
+    form that ran))."""
     done = subprocess.run([program, "bench", "--json", "--method", "cuda", "--kernels", kernels, "--rows", rows, "--chains",
                            chains, "--seconds", str(seconds), *more], capture_output=True, text=True)
     if done.returncode:

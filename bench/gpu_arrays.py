@@ -32,7 +32,7 @@ TRACER = "CUDA_INJECTION64_PATH"
 
 
 def start_again_with_tracer(cuda):
-    """The driver loads the tracer when it starts, so that this program starts again."""
+    """Starts this program again with the tracer, which the driver loads when it starts."""
     folder = tempfile.mkdtemp(prefix="emomc-trace-")
     library = os.path.join(folder, "trace_copies.so")
     where = [f"-I{cuda}/include", f"-I{cuda}/extras/CUPTI/include"]
@@ -46,7 +46,7 @@ def start_again_with_tracer(cuda):
 
 
 class Copies:
-    """Bytes and copies to the host since it was made."""
+    """Counts bytes and copies to the host since the object was made."""
 
     def __init__(self):
         self._library = ctypes.CDLL(os.environ[TRACER])
@@ -63,7 +63,7 @@ class Copies:
 
 
 class Peak(threading.Thread):
-    """The least free memory of the device while it runs."""
+    """Records the least free memory of the device while the thread runs."""
 
     def __init__(self, runtime):
         super().__init__(daemon=True)
@@ -119,7 +119,7 @@ def measure(kind, array, size, before, runtime, draws):
     seconds = time.perf_counter() - began
     to_host, count, to_gpu_bytes = copies.to_host()
     used = before - peak.end()
-    # Two log densities and the parameters of each draw; those of warm-up come to the host as well.
+    # Each draw has two log densities and the parameters; those of the warm-up are copied to the host as well.
     of_draws = 8 * 4 * 2 * draws * (2 + sum(int(np.prod(drawn[name].shape[2:])) for name in drawn.parameters))
     return {
         "model": kind,
@@ -159,7 +159,7 @@ def main():
 
     runtime = Runtime()
     library = options.library or first_library()
-    same = {kind: same_bits(kind, library, 200_000) for kind in ("mixture", "expression")}  # starts CUDA too
+    same = {kind: same_bits(kind, library, 200_000) for kind in ("mixture", "expression")}  # this also starts CUDA
     print(f"arrays of {library}; draws are those of the host's values: {same}", flush=True)
     values = numbers(options.rows)[:, None]
     results = []

@@ -38,7 +38,7 @@ def jax_gradient(log_likelihood, data, theta, chains, precision, seconds):
 
     real = jnp.float64 if precision == "double" else jnp.float32
     batch = jnp.asarray(np.tile(theta, (chains, 1)), real)
-    # Data are arguments: as constants they would be folded, which takes long.
+    # Data are arguments, because JAX would fold constants, which takes long.
     f = jax.jit(jax.vmap(jax.value_and_grad(log_likelihood), in_axes=(0, *[None] * len(data))))
     return 1e6 * timed(lambda: f(batch, *data), lambda v: v[1].block_until_ready(), seconds) / chains
 
@@ -56,7 +56,7 @@ def jax_mixture(rows, chains, seconds, components=8, columns=13):
     def log_likelihood(t, x):
         weights, means, scales = t[:K], t[K:K + K * d].reshape(K, d), t[K + K * d:].reshape(K, d)
         inverse = 1 / scales**2
-        # (x - m)^2 / s^2 by matrix products, which is what JAX does fastest.
+        # (x - m)^2 / s^2 is computed by matrix products, which JAX does fastest.
         squares = x**2 @ inverse.T - 2 * (x @ (means * inverse).T) + jnp.sum(means**2 * inverse, 1)
         logs = jnp.log(weights) - jnp.sum(jnp.log(scales), 1) - 0.9189385332 * d - 0.5 * squares
         return jnp.sum(jax.nn.logsumexp(logs, axis=1))

@@ -23,7 +23,8 @@ COLOURS = {"log": "#08306b", "parameter": "#6baed6"}
 
 
 def curves(program, kind, suite):
-    """{quantity: [(p, share - p)]} and the number of chains, from the test of this kind of proposal on a mixture."""
+    """Returns {quantity: [(p, share - p)]} and the number of chains, from the test of this kind of proposal on a
+    mixture."""
     shape = {"component_wise": "diagonal_K2", "crank_nicolson": "diagonal_K2", "split_merge": "diagonal_K3"}.get(kind, "*_K2")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "joint.csv"
@@ -45,7 +46,7 @@ def path_of(points, x, y):
 
 def panel(kind, index, lines, chains, broken):
     x, y = LEFT + index % ACROSS * (PANEL + GAP), TOP + index // ACROSS * (PANEL + 2 * GAP)
-    # For one pair from each chain: 99.9 % of the shares below p are within this bound.
+    # With one pair from each chain, 99.9 % of the shares below p are within this bound.
     band = [(i / 50, 3.29 * math.sqrt(i / 50 * (1 - i / 50) / chains)) for i in range(51)]
     edge = path_of(band, x, y) + "L" + path_of([(p, -d) for p, d in reversed(band)], x, y)[1:] + "Z"
     parts = [f'<rect x="{x}" y="{y}" width="{PANEL}" height="{PANEL}" fill="white" stroke="#bbb"/>',

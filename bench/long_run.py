@@ -28,7 +28,7 @@ def host_megabytes(pid):
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
         return int(re.search(r"VmRSS:\s*(\d+)", status).group(1)) / 1024
-    except (OSError, AttributeError):  # it has just ended
+    except (OSError, AttributeError):  # the process has just ended
         return None
 
 

@@ -58,7 +58,7 @@ def versions(packages):
 
 
 def describe(devices):
-    """`devices` is the output of `emomc devices --json`."""
+    """Returns the description; `devices` is the output of `emomc devices --json`."""
     result = {"date": datetime.date.today().isoformat(), "processor": processor(), "threads": len(os.sched_getaffinity(0)),
               "simd": devices["cpu"]["simd"],
               "versions": versions(["numpy", "scikit-learn", "cupy-cuda13x", "cupy-cuda12x", "jax", "torch", "numba",

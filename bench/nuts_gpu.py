@@ -35,7 +35,8 @@ def run(a, folder, *command):
 
 
 def smallest_ess(a, folder, *draws):
-    """Smallest bulk ESS and largest R-hat of the parameters; log densities, which NumPyro's files lack, are left out."""
+    """Returns the smallest bulk ESS and the largest R-hat of the parameters; log densities, which NumPyro's files
+    lack, are left out."""
     quantities = json.loads(run(a, folder, "summary", "--json", *draws))["parameters"]
     parameters = [row for row in quantities if not row["name"].startswith("log_")]
     return (min(row["ess_bulk"] for row in parameters if row["ess_bulk"] is not None),
@@ -62,7 +63,7 @@ sampler:
 
 
 def leapfrogs(a, folder):
-    """Of all kept draws, from the columns of statistics of Stan CSV."""
+    """Returns the number of leapfrogs of all kept draws, from the columns of statistics of Stan CSV."""
     run(a, folder, "export", "run", "--format", "stan-csv", "--output", "stan.csv")
     total = 0
     for name in folder.glob("stan-*.csv"):
@@ -82,7 +83,7 @@ def of_numpyro(a, folder, kind, data, theta):
 
     x, y = jnp.asarray(data[:, :-1], jnp.float32), jnp.asarray(data[:, -1], jnp.float32)
 
-    def model(x, y):  # as arguments: constants would be folded for minutes
+    def model(x, y):  # x and y are arguments, because JAX would fold constants for minutes
         intercept = numpyro.sample("a", dist.Normal(0.0, 0.5))
         b = numpyro.sample("b", dist.Normal(0.0, 0.5).expand([x.shape[1]]).to_event(1))
         eta = intercept + x @ b
@@ -97,7 +98,7 @@ def of_numpyro(a, folder, kind, data, theta):
                 num_chains=a.chains, chain_method="vectorized", progress_bar=False)
     keys = jax.random.split(jax.random.PRNGKey(1), 2)
     extra = ("num_steps",)
-    mcmc.warmup(keys[0], x, y)  # the first run is for compilation
+    mcmc.warmup(keys[0], x, y)  # the first run compiles
     mcmc.run(mcmc.post_warmup_state.rng_key, x, y, extra_fields=extra)
     mcmc.post_warmup_state = None
     begin = time.perf_counter()

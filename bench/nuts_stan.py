@@ -62,13 +62,13 @@ CASES = {"poisson": lambda folder: regression("poisson", 10, folder),
          "logistic": lambda folder: regression("logistic", 50, folder), "eight_schools": eight_schools,
          "galaxies": galaxies}
 MOST_RHAT = 1.01
-LONGER = {"eight_schools": 10, "galaxies": 10}  # times as many draws
+LONGER = {"eight_schools": 10, "galaxies": 10}  # factor of the number of draws
 TITLES = {"poisson": "Poisson, 1e4 rows, 10 covariates", "logistic": "logistic, 1e4 rows, 50 covariates",
           "eight_schools": "eight schools, non-centred", "galaxies": "galaxies, 3 components"}
 
 
 def stan_csv(file):
-    """{name: values} of a file of CmdStan's format."""
+    """Returns {name: values} of a file in CmdStan's format."""
     with open(file) as text:
         lines = [line for line in text if not line.startswith("#")]
     return dict(zip(lines[0].strip().split(","), np.array([list(map(float, line.split(","))) for line in lines[1:]]).T))

@@ -61,7 +61,7 @@ def make(kind, rows, columns):
 
 
 def timed(run, finish, seconds):
-    """Seconds of one call; `finish` waits for the last one."""
+    """Returns the seconds of one call; `finish` waits for the last one."""
     run()
     finish(run())
     n = 1
@@ -171,7 +171,8 @@ def of_numba(kind, data, theta, chains, precision, seconds):
 
 
 def read_bandwidth(seconds):
-    """GB/s at which both peers' and our threads could read rows from memory: a sum over 1 GB in parallel."""
+    """Returns the GB/s at which the threads of emomc and of the peers could read rows from memory: a sum over 1 GB
+    in parallel."""
     import numba
 
     @numba.njit(parallel=True, fastmath=True)

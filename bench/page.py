@@ -37,7 +37,8 @@ def method_of(result):
 
 
 def floor(result):
-    """Microseconds for the arithmetic of a row at the clock rate that the GPU sustained; None without a GPU."""
+    """Returns the microseconds for the arithmetic of a row at the clock rate that the GPU sustained, or None
+    without a GPU."""
     machine = result["machine"]
     gpu, clock = machine.get("gpu"), machine.get("clock_mhz")
     if not gpu or not clock or gpu["compute_capability"] not in FLOAT32_LANES:
@@ -97,8 +98,8 @@ def lines_of_plot(result):
                 (p["n"], p["peer_us"]))
     for s in result["sizes"]:
         lines.setdefault(f"emomc, {s['chains']} chain" + "s" * (s["chains"] > 1), []).append((s["n"], s["evaluation"]))
-    # For a peer's steps with one chain: emomc's step, which evaluates several candidates at once, is shorter
-    # than one evaluation.
+    # These lines are for a peer's steps with one chain: emomc's step, which evaluates several candidates at once, is
+    # shorter than one evaluation.
     if any(p["work"] == "step" and p["chains"] == 1 for p in result["peers"]):
         lines["emomc, step, 1 chain"] = [(s["n"], s["step"]) for s in result["sizes"] if s["chains"] == 1]
     return lines

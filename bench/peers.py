@@ -24,7 +24,7 @@ def scikit_learn(n, chains):
 
 
 def imported(module, name):
-    """A peer whose module is imported when the peer is used."""
+    """Returns a peer whose module is imported when the peer is used."""
     def prepare(n, chains):
         return getattr(importlib.import_module(module), name)(n, chains)
 
@@ -32,7 +32,8 @@ def imported(module, name):
 
 
 def jax_step(n, chains):
-    """A jitted random walk with its loop on the device, vmapped over chains; float32, with sums in float32."""
+    """Prepares a jitted random walk with its loop on the device, vmapped over chains, in float32 with sums in
+    float32."""
     import jax
     import jax.numpy as jnp
 
@@ -65,7 +66,7 @@ def jax_step(n, chains):
 
 
 def torch_mixture(n, chains):
-    """Quadratic forms as matrix products in float32, in a CUDA graph."""
+    """Prepares quadratic forms as matrix products in float32, in a CUDA graph."""
     import torch
 
     if not torch.cuda.is_available():

@@ -42,14 +42,14 @@ def first_kernel_evaluation(n):
 
 
 def first_kernel(n, chains):
-    """The first version of emomc: float32, row-major, with the sum in float32."""
+    """Prepares the first version of emomc: float32, row-major, with the sum in float32."""
     import cupy as cp
 
     return repeat(first_kernel_evaluation(n), cp.cuda.Device().synchronize)
 
 
 def cupy_mixture(n, chains):
-    """Quadratic forms as a matrix product, and log-sum-exp as one fused reduction for each row."""
+    """Prepares quadratic forms as a matrix product, and log-sum-exp as one fused reduction for each row."""
     import cupy as cp
 
     if not cp.cuda.runtime.getDeviceCount():
@@ -72,7 +72,7 @@ def cupy_mixture(n, chains):
 
 
 def cupy_two_gaussian(n, chains):
-    """An elementwise kernel and CuPy's sum. A ReductionKernel would run in one block and take 1.3 ms."""
+    """Prepares an elementwise kernel and CuPy's sum. A ReductionKernel would run in one block and take 1.3 ms."""
     import cupy as cp
 
     if not cp.cuda.runtime.getDeviceCount():

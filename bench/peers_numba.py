@@ -14,7 +14,7 @@ from problem import D, K, TWO_GAUSSIAN, events, mixture, repeat
 
 @functools.cache
 def numba_sums(log_density, threads=256, blocks=1056):
-    """A kernel that adds the sum of log_density(rows, i, parameters) over rows to out[0], in float64."""
+    """Returns a kernel that adds the sum of log_density(rows, i, parameters) over rows to out[0], in float64."""
     device_function = cuda.jit(device=True)(log_density)
 
     @cuda.jit
@@ -67,7 +67,7 @@ def two_gaussian_log_density(x, i, p):
 
 
 def numba_mixture(n, chains):
-    """float32, with contiguous columns and sums in float64."""
+    """Prepares the mixture in float32, with contiguous columns and sums in float64."""
     weights, means, scales, x = mixture(n)
     constants = np.log(weights) - np.log(scales).sum(1) - 0.5 * D * np.log(2 * np.pi)
     parameters = np.concatenate([means, 1 / scales, constants[:, None]], 1).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Stan, through R's rstan, as a peer of peers.py."""
+"""Runs Stan, through R's rstan, as a peer of peers.py."""
 import functools
 import os
 import subprocess
@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 @functools.cache
 def version():
-    """The version of rstan; None if it is not installed."""
+    """Returns the version of rstan, or None if it is not installed."""
     try:
         done = subprocess.run(["Rscript", "-e", 'cat(as.character(packageVersion("rstan")))'], capture_output=True,
                               text=True)
@@ -46,7 +46,7 @@ def session():
 
 
 def stan_mixture(n, chains):
-    """float64 and one thread, since rstan evaluates a log density in one thread only."""
+    """Prepares the mixture in float64 and one thread, since rstan evaluates a log density in one thread only."""
     weights, means, scales, x = mixture(n)
     with tempfile.TemporaryDirectory() as folder:
         problem, rows = os.path.join(folder, "problem.R"), os.path.join(folder, "rows")

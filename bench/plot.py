@@ -1,4 +1,4 @@
-"""A chart of times against numbers of rows, both on logarithmic axes, as SVG. Needs only Python."""
+"""Draws a chart of times against numbers of rows, both on logarithmic axes, as SVG. Needs only Python."""
 import math
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 480, 70, 250, 20, 50
@@ -15,7 +15,8 @@ def label(exponent):
 
 
 def svg(lines, floor_per_row):
-    """`lines`: {name: [(rows, microseconds)]}; lines of emomc are thick. `floor_per_row`: microseconds, or None."""
+    """Returns the SVG. `lines` is {name: [(rows, microseconds)]}; lines of emomc are thick. `floor_per_row` is in
+    microseconds, or None."""
     x_low, x_high = decades([n for line in lines.values() for n, _ in line])
     y_low, y_high = decades([t for line in lines.values() for _, t in line])
 

@@ -10,7 +10,7 @@ TWO_GAUSSIAN = (0.7, 0.3, 0.8, 2.2)  # fraction, common mean, sigmas
 
 @functools.cache
 def mixture(rows):
-    """Weights, means and scales of a diagonal mixture, and rows drawn from it, in float64."""
+    """Returns weights, means and scales of a diagonal mixture, and rows drawn from it, in float64."""
     rng = np.random.default_rng(1)
     weights = rng.dirichlet(np.full(K, 5.0))
     means, scales = rng.uniform(-2.5, 2.5, (K, D)), rng.uniform(0.5, 1.3, (K, D))
@@ -19,7 +19,8 @@ def mixture(rows):
 
 
 def log_likelihood(weights, means, scales, x):
-    """Computed by NumPy in the precision of the arguments, sums included, for 10,000 rows at a time."""
+    """Returns the log likelihood, computed by NumPy in the precision of the arguments, including sums, for 10,000
+    rows at a time."""
     constants = np.log(weights) - np.log(scales).sum(1) - x.dtype.type(0.5 * D * np.log(2 * np.pi))
     parts = []
     for part in np.array_split(x, max(1, len(x) // 10_000)):
@@ -31,14 +32,14 @@ def log_likelihood(weights, means, scales, x):
 
 @functools.cache
 def events(rows):
-    """Draws from two Gaussians with a common mean, in float64."""
+    """Returns draws from two Gaussians with a common mean, in float64."""
     rng = np.random.default_rng(2)
     fraction, mean, *sigmas = TWO_GAUSSIAN
     return mean + np.where(rng.uniform(size=rows) < fraction, *sigmas) * rng.normal(size=rows)
 
 
 def repeat(once, wait=lambda: None):
-    """The function run(count) that peers.py describes."""
+    """Returns the function run(count) that peers.py describes."""
     def run(count):
         for _ in range(count):
             once()

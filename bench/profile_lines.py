@@ -14,7 +14,7 @@ EXECUTED, SAMPLES = "Instructions Executed", "# Samples"
 
 
 def stretches(rows, number, waits):
-    """Consecutive lines whose execution counts differ by less than 2 %."""
+    """Returns consecutive lines whose execution counts differ by less than 2 %."""
     found = []
     for line, row in enumerate(rows):
         count = number(row, EXECUTED)

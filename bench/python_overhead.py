@@ -39,7 +39,7 @@ np.savetxt(folder / "x.csv", x, fmt="%.17g", delimiter=",", header=",".join(colu
 
 
 def moment():
-    """Seconds of the wall clock and of processors, of this process and of those that it has started."""
+    """Returns the seconds of the wall clock, and of processors for this process and its child processes."""
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return np.array([time.perf_counter(), own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime])
 

@@ -45,7 +45,7 @@ def write_config(a, folder, proposal):
 
 
 def run(a, folder, layout, number):
-    """What the manifest says of one run; None where it failed, which is printed."""
+    """Returns the facts in the manifest of one run, or None if the run failed, which is printed."""
     kind, count = layout.split(":")
     output = folder / f"{kind}-{count}-{number}"
     command = [os.path.abspath(a.emomc), "run", "config.yaml", "--output", str(output), "-q", "--backend",
@@ -76,7 +76,7 @@ def run(a, folder, layout, number):
 
 
 def compare(a, folder, proposal, layouts):
-    """Results by layout; whether all runs ended with equal draws."""
+    """Returns the results by layout, and whether all runs ended with equal draws."""
     write_config(a, folder, proposal)
     results, complete = {layout: [] for layout in layouts}, True
     for number in range(a.repeat):

@@ -49,14 +49,14 @@ def program(a, *command):
 
 
 def bench(a, method, rows, chains, precision, *more):
-    """{(n, chains): figures} of `emomc bench`."""
+    """Returns {(n, chains): figures} of `emomc bench`."""
     found = program(a, "bench", "--json", "--method", method, "--rows", ",".join(map(str, rows)), "--chains",
                     ",".join(map(str, chains)), "--precision", precision, "--seconds", str(a.seconds), *more)
     return {(one["n"], one["chains"]): one for one in found}
 
 
 def time_one(run, seconds):
-    """Microseconds of one unit of work of `run`, repeated until it takes `seconds`."""
+    """Returns the microseconds of one unit of work of `run`, repeated until it takes `seconds`."""
     count = 1
     while True:
         begin = time.perf_counter()
@@ -68,7 +68,7 @@ def time_one(run, seconds):
 
 
 def prepare(a, has_gpu):
-    """[(case, run)] of the installed peers, and {name: reason} of those that are missing."""
+    """Returns [(case, run)] of the installed peers, and {name: reason} of those that are missing."""
     from peers import MOST_ROWS_AND_CHAINS, PEERS
 
     ready, missing = [], {}
@@ -100,7 +100,7 @@ def one_round(a, methods, sizes, cases):
                 place.setdefault(figure, []).append(figures["microseconds_per_" + figure])
     for case, run in cases:
         case["peer_times"].append(time_one(run, a.seconds) / case["chains"])
-    # One process for each kind of comparison, since starting a process takes a second.
+    # There is one process for each kind of comparison, since starting a process takes a second.
     for kind in sorted({(c["method"], c["work"], c["precision"]) for c, _ in cases}):
         method, work, precision = kind
         if method in methods and precision == "mixed" and work != "two_gaussian":
@@ -115,7 +115,7 @@ def one_round(a, methods, sizes, cases):
 
 
 def accuracy(a, method, n):
-    """Errors of the log likelihood of n rows, in its own units."""
+    """Returns errors of the log likelihood of n rows, in its own units."""
     import numpy as np
     from problem import log_likelihood, mixture
 
@@ -176,7 +176,7 @@ def write_json(a, result):
 
 
 def also(a, script, *more):
-    """The results of another script, from its option --json."""
+    """Returns the results of another script, from its option --json."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), script), "--emomc", a.emomc, "--json",
                         file.name, *more], check=True)

@@ -17,7 +17,7 @@ LINE, OUTSIDE, BAND = "#2171b5", "#cb181d", "#e3e3e3"
 
 
 def shares_above_uniform(counts):
-    """(place, share of ranks <= rank - place) for each rank, ends included."""
+    """Returns (place, share of ranks <= rank - place) for each rank, including both ends."""
     points, cumulated = [(0.0, 0.0)], 0
     for rank, count in enumerate(counts):
         cumulated += count

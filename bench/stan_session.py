@@ -1,4 +1,4 @@
-"""A model of bench/stan in an R process with rstan, for own_likelihoods.py and nuts_stan.py."""
+"""Runs a model of bench/stan in an R process with rstan, for own_likelihoods.py and nuts_stan.py."""
 import json
 import os
 import pathlib
@@ -8,14 +8,15 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Debian's R compiles with -O2. With the wider vectors of -march=native Eigen would ask for blocks of memory of its own
-# alignment, which Stan's precompiled library, without them, frees in another way; so blocks are malloc's.
+# Debian's R compiles with -O2. With the wider vectors of -march=native, Eigen would allocate blocks of memory with
+# its own alignment, which Stan's precompiled library, built without these vectors, frees in another way. Therefore
+# malloc allocates the blocks.
 FLAGS = "-O3 -march=native -DEIGEN_MAX_ALIGN_BYTES=16 -DEIGEN_MALLOC_ALREADY_ALIGNED=1 -w"
 MAKEVARS = "".join(f"{name} = {FLAGS}\n" for name in ("CXXFLAGS", "CXX14FLAGS", "CXX17FLAGS"))
 
 
 class StanSession:
-    """Compiles bench/stan/NAME.stan, which takes a minute unless `cache` has it."""
+    """A session that compiles bench/stan/NAME.stan, which takes a minute unless `cache` contains the model."""
 
     def __init__(self, name, cache):
         cache = pathlib.Path(cache)
@@ -46,7 +47,7 @@ class StanSession:
         raise RuntimeError("R ended: " + self.errors.read()[-2000:])
 
     def load(self, data):
-        """`data`: numbers and arrays of float64 or int32."""
+        """Loads `data`, which are numbers and arrays of float64 or int32."""
         described = {}
         for name, value in data.items():
             if isinstance(value, np.ndarray):
@@ -59,13 +60,13 @@ class StanSession:
         return self.ask("load", path)
 
     def timed(self, what, parameters, seconds):
-        """{"seconds", "value"} of one evaluation; `what` is log_prob, gradient or doubles."""
+        """Returns {"seconds", "value"} of one evaluation; `what` is log_prob, gradient or doubles."""
         path = pathlib.Path(self.folder.name) / "parameters.json"
         path.write_text(json.dumps(parameters))
         return self.ask(what, path, seconds)
 
     def sample(self, chains, cores, warmup, draws, seed):
-        """What the R process answers, and the draws [chain, draw, parameter]."""
+        """Returns the answer of the R process, and the draws [chain, draw, parameter]."""
         path = f"{self.folder.name}/draws"
         answer = self.ask("sample", chains, cores, warmup, draws, seed, path)
         table = np.fromfile(path).reshape((draws, chains, len(answer["names"])), order="F")

@@ -16,7 +16,8 @@ namespace emomc {
 namespace {
 
 double correlated_normal(const double* x) {
-  // A first-order autoregression: x_i = sd_i z_i, z_i given z_{i-1} is N(0.9 z_{i-1}, 1 - 0.81).
+  // The density is a first-order autoregression: x_i = sd_i z_i, and z_i given z_{i-1} is N(0.9 z_{i-1}, 1 -
+  // 0.81).
   static const std::vector<double> sd = [] {
     std::vector<double> values;
     for (int i = 0; i < 100; ++i) values.push_back(std::pow(10.0, (i - 50) / 50.0));

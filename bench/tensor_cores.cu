@@ -1,7 +1,7 @@
-// What the float64 tensor cores would bring (docs/decisions/runtime-kernels.md, Tried): the rates of the
-// pipes beside each other, and an evaluation of K = 8, d = 13 with some rows by mma of x^2 and x, the others
-// by multiply-adds in float32. A prototype of its own, not part of the build; the sums of two chains are
-// compared with float64's on the host.
+// A prototype that shows what the float64 tensor cores would bring (docs/decisions/runtime-kernels.md,
+// Tried): the rates of the pipes beside each other, and an evaluation of K = 8, d = 13 with some rows by mma
+// of x^2 and x, and the others by multiply-adds in float32. It is not part of the build; the sums of two
+// chains are compared with those of float64 on the host.
 //   nvcc -std=c++17 -O3 -gencode arch=compute_90,code=sm_90 -o tensor_cores bench/tensor_cores.cu &&
 //   ./tensor_cores
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-// A call that fails ends the program.
+// Ends the program if a call of CUDA fails.
 #define CK(x)                                          \
   do {                                                 \
     cudaError_t ck_ = (x);                             \
@@ -18,7 +18,7 @@
       exit(3);                                         \
     }                                                  \
   } while (0)
-// Columns, components, groups of four features, chains of a block.
+// The sizes are columns, components, groups of four features, and chains of a block.
 constexpr int D = 13, K = 8, Q = 7, CH = 16;
 __device__ __forceinline__ void mma16(double (&c)[4], const double (&a)[Q][2], const double (&b)[8]) {
   asm volatile(
@@ -49,15 +49,15 @@ __device__ __forceinline__ float lg2(float x) {
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-__device__ __forceinline__ double lanes2(double p, double q) {  // lane 0: sum of p, lane 16: of q
+__device__ __forceinline__ double lanes2(double p, double q) {  // lane 0: sum of p, lane 16: sum of q
   const int lane = threadIdx.x % 32;
   double v = lane < 16 ? p : q, o = lane < 16 ? q : p;
   v += __shfl_xor_sync(~0u, o, 16);
   for (int m = 8; m; m /= 2) v += __shfl_xor_sync(~0u, v, m);
   return v;
 }
-// coefficients of a chain for tensor cores: [4 pieces][32 lanes][2] doubles, then 8 constants; for float32:
-// [2][13][4][g,h], 8 shifts
+// The coefficients of a chain are [4 pieces][32 lanes][2] doubles and 8 constants for tensor cores, and
+// [2][13][4][g,h] and 8 shifts for float32.
 struct alignas(16) D2 {
   double x, y;
 };
@@ -76,7 +76,7 @@ struct Tensor {
           a[i][q][h] = f % 2 ? v : v * v;
         }
   }
-  // sum over components of the lane's T / 2 rows
+  // Computes the sum over components of the lane's T / 2 rows.
   __device__ void sums(const double* c, float (&out)[T / 2]) const {
     const int lane = threadIdx.x % 32, t = lane % 4;
     double b[8];
@@ -170,8 +170,8 @@ __device__ __forceinline__ double logs(const float (&s)[n]) {
   return v;
 }
 
-// Each warp: T tiles of 16 rows by tensor cores and 32 R rows by float32; split > 0: warps < split are of the
-// first kind alone, the others of the second.
+// Each warp does T tiles of 16 rows by tensor cores and 32 R rows by float32. With split > 0, warps < split
+// do only the first kind, and the others only the second kind.
 template <int T, int R, int W, int kBlocks, int split>
 __global__ void __launch_bounds__(W * 32, kBlocks)
     kernel(const float* __restrict__ rows, int n, const double* __restrict__ ct, const float* __restrict__ cf,
@@ -246,7 +246,7 @@ __global__ void __launch_bounds__(W * 32, kBlocks)
   }
 }
 
-// Rates of the pipes, alone and beside each other in the same warps.
+// Measures rates of the pipes, alone and beside each other in the same warps.
 template <int kDmma, int kFfma, int kDfma>
 __global__ void __launch_bounds__(256, 2)
     pipes(double* out, int repeats, double seed, float fseed, long long* cycles) {
@@ -311,7 +311,7 @@ void pipe(const char* name) {
   long long h;
   cudaMemcpy(&h, cyc, 8, cudaMemcpyDeviceToHost);
   CK(cudaGetLastError());
-  double per = double(h) / reps / 4 / 2;  // a block on each multiprocessor: two warps a scheduler
+  double per = double(h) / reps / 4 / 2;  // one block on each multiprocessor: two warps for each scheduler
   printf("pipes %-28s %7.1f cycles for each group of (dmma %d, ffma %d, dfma %d) a warp; clock %.0f MHz\n",
          name, per, a, b, c, h / us);
 }

@@ -44,7 +44,7 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   CUpti_Activity* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_MEMCPY) continue;
-    // The first fields of all versions of the record.
+    // These fields come first in all versions of the record.
     const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy*>(record);
     const Direction direction = direction_of(copy->copyKind);
     bytes[direction] += copy->bytes;
@@ -65,13 +65,14 @@ bool check(CUptiResult result, const char* call) {
 
 extern "C" {
 
-/// The driver calls it when it has loaded the library.
+/// The driver calls this function when it has loaded the library.
 int InitializeInjection() {
   return check(cuptiActivityRegisterCallbacks(give_buffer, take_buffer), "cuptiActivityRegisterCallbacks") &&
          check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY), "cuptiActivityEnable");
 }
 
-/// Bytes and copies to the host, to GPUs, within one and of other kinds; 0: they could not be read.
+/// Sets the numbers of bytes and copies to the host, to GPUs, within a device and of other kinds. Returns 0
+/// if they could not be read.
 int copied_bytes(std::uint64_t* to_bytes, std::uint64_t* to_copies) {
   if (!check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll")) return 0;
   for (int i = 0; i < kNumDirections; ++i) {

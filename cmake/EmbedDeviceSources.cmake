@@ -25,7 +25,7 @@ function(emomc_embed_device_sources target library)
   set(root "${CMAKE_CURRENT_SOURCE_DIR}/include")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/device_sources.cpp")
   file(GLOB headers CONFIGURE_DEPENDS "${root}/emomc/device/*")
-  # A header that is gone is no longer a dependency; the list of those that are there is.
+  # A header that was removed is no longer a dependency, but the list of the existing headers is.
   set(list "${CMAKE_CURRENT_BINARY_DIR}/device_headers.txt")
   file(CONFIGURE OUTPUT "${list}" CONTENT "${headers}")
   add_custom_command(OUTPUT "${output}"

@@ -1,4 +1,4 @@
-# Libraries that are not there are named together, with their packages of Debian and Ubuntu.
+# Missing libraries are named together, with their packages of Debian and Ubuntu.
 set(EMOMC_MISSING "")
 set(EMOMC_MISSING_PACKAGES "")
 macro(emomc_require name version package) # then COMPONENTS
@@ -40,7 +40,7 @@ else()
   message(STATUS "emomc: without MPI; a run has one process")
 endif()
 
-# The header says what the library, found when it is needed, has.
+# The header shows which functions the library has, which is loaded only when it is needed.
 set(EMOMC_HAVE_NCCL OFF)
 if(EMOMC_HAVE_CUDA AND NOT EMOMC_NCCL STREQUAL "off")
   find_path(EMOMC_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})

@@ -1,5 +1,5 @@
-# What `cmake --install` installs: the program (component `program`), and the libraries with their headers, the CMake
-# package emomc and emomc.pc (component `development`).
+# Defines what `cmake --install` installs: the program (component `program`), and the libraries with their headers,
+# the CMake package emomc and emomc.pc (component `development`).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 if(EMOMC_FUZZ)
@@ -40,7 +40,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/emomcConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/emomcConfig.cmake" "${PROJECT_BINARY_DIR}/emomcConfigVersion.cmake"
   DESTINATION "${package}" COMPONENT development)
 
-# The libraries are static, so that a program links what they use too.
+# The libraries are static, so that a program must also link the libraries that they use.
 set(EMOMC_PC_LIBS "-lfmt -lcrypto -ldl -pthread")
 if(EMOMC_HAVE_HIGHWAY)
   string(PREPEND EMOMC_PC_LIBS "-lhwy ")

@@ -54,9 +54,9 @@ endfunction()
 set(EMOMC_STANDARD_HEADERS algorithm array chrono cmath cstdint filesystem functional limits map memory optional span
   string string_view utility vector)
 
-# The flags target, which all targets of the project link. CMake 3.25 cannot ask nvcc for C++20, so that flag
-# is written out. Contraction is off: a fused multiply-add is written explicitly where it is meant, so that
-# host and device compute bitwise equal results.
+# The flags target is linked by all targets of the project. CMake 3.25 cannot request C++20 from nvcc, so that this
+# flag is written out. Contraction is off: a fused multiply-add is written explicitly where it is wanted, so that host
+# and device compute bitwise equal results.
 add_library(emomc_flags INTERFACE)
 target_compile_features(emomc_flags INTERFACE cxx_std_20)
 target_compile_options(emomc_flags INTERFACE
@@ -69,8 +69,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(emomc_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-mfma> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-mfma>)
 endif()
-# What programs compile with that use the installed libraries: the flags above that the bits of results depend on, for
-# headers of densities.
+# Programs that use the installed libraries compile with this target. It has those of the flags above on which the
+# bits of results depend, for headers of densities.
 add_library(emomc_interface INTERFACE)
 target_compile_features(emomc_interface INTERFACE cxx_std_20)
 target_compile_options(emomc_interface INTERFACE
@@ -98,7 +98,8 @@ if(EMOMC_SANITIZE)
   # With sanitizers GCC 12 reports members of std::regex as possibly uninitialised.
   target_compile_options(emomc_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   if(EMOMC_SANITIZE STREQUAL "thread")
-    # What threads share does not depend on the width of a vector, and all targets take a quarter of an hour.
+    # The state that threads share does not depend on the width of a vector, and compiling for all targets takes a
+    # quarter of an hour.
     target_compile_definitions(emomc_flags INTERFACE HWY_COMPILE_ONLY_STATIC)
   endif()
   target_compile_options(emomc_flags INTERFACE

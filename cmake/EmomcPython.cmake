@@ -1,9 +1,9 @@
-# Sets EMOMC_HAVE_PYTHON. The Python module needs nanobind, which is a package of Python, beside Python's headers.
+# Sets EMOMC_HAVE_PYTHON. The Python module needs Python's headers and nanobind, which is a Python package.
 set(EMOMC_HAVE_PYTHON OFF)
 if(EMOMC_PYTHON STREQUAL "off" OR EMOMC_FUZZ OR EMOMC_SANITIZE)
   return()
 endif()
-# The interpreter of the tests, where the environment names one.
+# The interpreter of the tests is used if the environment names one.
 if(NOT DEFINED Python_EXECUTABLE AND DEFINED ENV{EMOMC_TEST_PYTHON})
   set(Python_EXECUTABLE "$ENV{EMOMC_TEST_PYTHON}")
 endif()

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# Checks what a library may include and name (docs/architecture.md): libcore nothing of the libraries above it, libsampler
-# nothing of liblikelihood but in its tests, liblikelihood nothing of libsampler, libposterior nothing of libspeech, none
-# of them anything of libemotion. YAML and the command line are known to apps alone. Exit code 1 with the lines that break this.
+# Checks what a library may include and name (docs/architecture.md): libcore nothing of the libraries above it,
+# libsampler nothing of liblikelihood except in its tests, liblikelihood nothing of libsampler, libposterior nothing
+# of libspeech, and none of them anything of libemotion. Only apps may use YAML and the command line. The exit code is
+# 1 if lines break these rules, which are printed.
 #  --planted   checks copies in which one such line each was planted, and fails unless every one is found
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Headers of a library as they are included, one a line.
+# Prints the headers of a library in the form in which they are included, one on each line.
 headers_of() { # root, library
   (cd "$1/lib$2/include" && find emomc -type f | LC_ALL=C sort)
 }
 
-# grep whose finding nothing is no failure.
+# Runs grep; finding nothing is not a failure.
 search() { grep "$@" || [[ $? == 1 ]]; }
 
-# The lines of lib$2 that include a header of lib$3, or in its CMakeLists.txt name the library.
+# Prints the lines of lib$2 that include a header of lib$3, or that name the library in its CMakeLists.txt.
 breaches() { # root, library, library it must not know
   local pattern
   pattern=$(headers_of "$1" "$3" | sed 's/[.]/[.]/g' | paste -sd '|')
   [[ -n $pattern ]] || { echo "lib$3 has no headers" && exit 2; }
-  # Also by a relative path, as in "../../lib/include/emomc/...".
+  # The pattern also matches a relative path, as in "../../lib/include/emomc/...".
   search -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]([^\">]*/)?($pattern)[\">]" "$1/lib$2"
   search -nE "lib$3|emomc_$3" "$1/lib$2/CMakeLists.txt" /dev/null
 }
@@ -37,7 +38,7 @@ check() { # root
     echo "lib${pair% *} must not know lib${pair#* }:"
     echo "$lines"
   done
-  # Headers of YAML and of the command line.
+  # Lines with headers of YAML and of the command line are printed, too.
   lines=$(cd "$1" && search -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](yaml-cpp|CLI|spdlog)/' lib*)
   if [[ -n $lines ]]; then
     found=1

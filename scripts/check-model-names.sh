@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that no source outside the models' own headers has the name of a model in a string, or the name of a
-# covariance or of a block of parameters as a string: what programs know of a model comes from its header
+# covariance or of a block of parameters as a string. Programs must take these names from the models' headers
 # (likelihood/model_info.hpp).
 #  ROOT        the sources to check (default: this repository)
 #  --planted   checks that a name planted in a copy is found
@@ -36,9 +36,9 @@ names=$(values_of name) covariances=$(values_of covariance)
 blocks=$(sed -nE 's/^ *\{"([a-z_]+)", *(Support::.*)?$/\1/p' "$headers"/*.hpp | sort -u | grep -vx mean | paste -sd'|')
 [[ -n $names && -n $covariances && -n $blocks ]] || { echo "no model found in $headers"; exit 2; }
 
-# What may stand: the default model; `diagonal` as a shape of proposals; the parts that libsampler divides a
-# covariance into; the public names of covariances; keys of the output of bench and of settings; a set of functionals; the full form of a
-# kernel.
+# These names are allowed: the default model; `diagonal` as a shape of proposals; the parts into which libsampler
+# divides a covariance; the public names of covariances; keys of the output of bench and of settings; a set of
+# functionals; the full form of a kernel.
 allowed='^liblikelihood/include/emomc/likelihood/engines\.hpp:
 ^(apps/emomc/src/config/run_config_keys\.cpp|libposterior/(src/(run_setup|run_config|sample_config|proposal_choice)\.cpp|include/emomc/posterior(/run_config)?\.hpp)):.*"diagonal"
 ^libsampler/src/(target_tables|proposal_blocks)\.cpp:.*"scales"

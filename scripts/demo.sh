@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh machine to a posterior: installs missing packages, builds the program in release mode,
-# simulates a small corpus of MFCC frames with five emotions, samples the frames of one emotion and prints a
-# summary; then classifies all five emotions. This takes about five minutes on two cores, mostly for the
-# build.
+# Leads from a fresh machine to a posterior: installs missing packages, builds the program in release mode, simulates
+# a small corpus of MFCC frames with five emotions, samples the frames of one emotion and prints a summary; then
+# classifies all five emotions. This takes about five minutes on two cores, mostly for the build.
 #  EMOMC_BUILD_DIR   the build directory (default build/release)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +13,7 @@ scripts/install-dependencies.sh
 
 say "2. Build"
 build=${EMOMC_BUILD_DIR:-build/release}
-# The CUDA part takes a sixth of the build and is of no use without a GPU.
+# The CUDA part takes a sixth of the build's time and is of no use without a GPU.
 cuda=auto
 if [[ ! -e /dev/nvidiactl && ! -e /dev/dxg ]]; then
   cuda=off

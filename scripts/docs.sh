@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds the documentation as a site from docs/: docs.sh [BUILD_FOLDER] [OUTPUT]
-#  BUILD_FOLDER  where emomc is built (default build/release); its manual and the reference of the Python package are on
-#                the site where they are there
+#  BUILD_FOLDER  where emomc is built (default build/release); if its manual and the reference of the Python package
+#                exist, the site contains them
 #  OUTPUT        the site's folder (default BUILD_FOLDER/site); open its index.html
-# It fails where a link has no target, or MkDocs (Debian's package mkdocs) warns.
+# The script fails if a link has no target, or if MkDocs (Debian's package mkdocs) warns.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/release}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, runs each,
-# and prints a line of figures for each. Failing inputs are stored in build/fuzz/findings/TARGET, the inputs
-# that a target has found in build/fuzz/learnt/TARGET.
+# Builds the fuzz targets with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, runs each, and
+# prints a line of figures for each. Failing inputs are stored in build/fuzz/findings/TARGET, and the inputs that a
+# target has found in build/fuzz/learnt/TARGET.
 #  scripts/fuzz.sh [TARGET...]   without names: all targets of tests/fuzz
 #  EMOMC_FUZZ_SECONDS   duration of each target (default 600)
 #  EMOMC_FUZZ_JOBS      number of targets that run at the same time (default 2)

@@ -23,7 +23,7 @@ class Misfit(Exception):
 
 
 def mutated(mutation):
-    """The text of the mutation's file after the mutation."""
+    """Returns the text of the mutation's file after the mutation."""
     text = (ROOT / mutation["file"]).read_text()
     count = text.count(mutation["find"])
     if count != 1:
@@ -67,12 +67,14 @@ def compile_programs(tree, build, programs, jobs):
 
 
 def suite_of(test):
-    """The suite of a test: "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3", "Tile/0.IsRight" give Kernel, Engine, Tile."""
+    """Returns the suite of a test: "Kernel.IsRight", "Shapes/Engine.IsRight/cpu_3" and "Tile/0.IsRight" give
+    Kernel, Engine and Tile."""
     return [part for part in test.split(".")[0].split("/") if not part.isdigit()][-1]
 
 
 def failures(build, tests, jobs):
-    """Failed tests by suite. A program that dies or hangs counts as one. Each program runs in `jobs` parts at once."""
+    """Returns the failed tests by suite. A program that dies or hangs counts as one failure. Each program runs in
+    `jobs` parts at once."""
     failed = collections.Counter()
     running = []
     for program, own in tests.items():
@@ -97,7 +99,7 @@ def failures(build, tests, jobs):
 
 
 def tests_of(mutation, tests):
-    """The tests of the library that is mutated and those that `also` names."""
+    """Returns the tests of the library that is mutated and those that `also` names."""
     return {program: tests[program] for program in ("test_" + mutation["file"].split("/")[0], *mutation.get("also", []))}
 
 

@@ -27,9 +27,9 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~)")
-#: Parts of the C++ libraries, the one that a program needs first.
+# Parts of the C++ libraries; the part that a program needs first comes first.
 PARTS = ("posterior", "sampler", "likelihood", "core", "speech", "emotion")
-#: Pages by section, as the site's menu has them; the others follow under "More".
+# Pages by section, in the order of the site's menu; the other pages follow under "More".
 MENU = {
     "Start": ["index.md", "getting-started.md", "your-own-likelihood.md", "gallery.md", "inspect.md", "clusters.md", "glossary.md"],
     "Emotion": ["emotion.md", "corpora.md", "features.md", "functionals.md", "softmax.md", "regression.md"],
@@ -42,7 +42,7 @@ MENU = {
 
 
 def pages(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
-    """Pages, notebooks among them."""
+    """Returns the pages, including notebooks."""
     return sorted(
         [*root.glob("*.md"), *(root / "python").glob("*.md"), *(root / "bench").glob("*.md"),
          *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")]
@@ -50,13 +50,13 @@ def pages(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
 
 
 def text_of(page: pathlib.Path) -> str:
-    """A page as Markdown."""
+    """Returns a page as Markdown."""
     text = page.read_text(encoding="utf-8")
     return text if page.suffix == ".md" else notebook(json.loads(text), page.stem)
 
 
 def notebook(content: dict[str, Any], stem: str) -> str:
-    """The cells and their outputs as Markdown; images are named by images_of."""
+    """Returns the cells and their outputs as Markdown; images have the names that images_of returns."""
     parts, count = [], 0
     for cell in content["cells"]:
         source = "".join(cell["source"])
@@ -75,7 +75,7 @@ def notebook(content: dict[str, Any], stem: str) -> str:
 
 
 def images_of(page: pathlib.Path) -> list[tuple[str, bytes]]:
-    """Images of a notebook, with the names that `notebook` gives them."""
+    """Returns the images of a notebook, with the names that `notebook` gives them."""
     cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
     images = [output["data"]["image/png"] for cell in cells for output in cell.get("outputs", [])
               if "image/png" in output.get("data", {})]
@@ -83,7 +83,7 @@ def images_of(page: pathlib.Path) -> list[tuple[str, bytes]]:
 
 
 def prose(text: str) -> list[tuple[int, str]]:
-    """Numbered lines outside blocks of code."""
+    """Returns numbered lines outside blocks of code."""
     lines, fence = [], False
     for number, line in enumerate(text.splitlines(), 1):
         if FENCE.match(line.lstrip()):
@@ -94,7 +94,7 @@ def prose(text: str) -> list[tuple[int, str]]:
 
 
 def anchors(page: pathlib.Path) -> set[str]:
-    """The names that GitHub and MkDocs give to headings."""
+    """Returns the names that GitHub and MkDocs give to headings."""
     found: set[str] = set()
     for _, line in prose(text_of(page)):
         if match := re.match(r"#+\s+(.*)", line):
@@ -124,7 +124,7 @@ def broken_links(root: pathlib.Path = ROOT) -> list[str]:
 
 
 def planted() -> int:
-    """Whether links without a target are found in a copy, where they are planted."""
+    """Checks that links without a target are found in a copy, where they are planted; returns the exit code."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name).resolve()
         (root / "docs").mkdir()
@@ -143,7 +143,7 @@ def planted() -> int:
 
 
 def place_of(path: pathlib.Path) -> pathlib.Path:
-    """Where a file of the project is on the site."""
+    """Returns the place of a file of the project on the site."""
     if path == ROOT / "README.md":
         return pathlib.Path("index.md")
     if path.is_relative_to(ROOT / "docs"):
@@ -158,7 +158,7 @@ def place_of(path: pathlib.Path) -> pathlib.Path:
         return pathlib.Path(path.parent.name + ".md")
     if path.suffix == ".md":
         return pathlib.Path(path.name)
-    # Sources are shown as text, whatever their kind.
+    # Sources are shown as text, whatever their language is.
     return pathlib.Path("files") / path.relative_to(ROOT).with_name(path.name + ".txt")
 
 
@@ -199,7 +199,7 @@ def stage(folder: pathlib.Path, program: str | None, package: str | None) -> Non
     for path in linked:
         place = site / place_of(path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():  # a list of what is there
+        if path.is_dir():  # a list of the folder's files
             names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
             place.write_text("\n".join(names) + "\n", encoding="utf-8")
         else:
@@ -239,7 +239,8 @@ def configuration(has_schema: bool) -> str:
 
 
 def public_headers(part: str) -> list[pathlib.Path]:
-    """Headers that a program includes: those of device/ are for kernels, those with CUDA's for sources of the library."""
+    """Returns the headers that a program includes: those of device/ are for kernels, and those with CUDA for
+    sources of the library."""
     headers = [
         header
         for header in (ROOT / f"lib{part}/include").rglob("*.hpp")
@@ -249,7 +250,7 @@ def public_headers(part: str) -> list[pathlib.Path]:
 
 
 def header_parts(text: str) -> tuple[str, str]:
-    """What the comment at a header's beginning says, and its declarations with theirs."""
+    """Returns the text of the comment at a header's beginning, and the declarations with their comments."""
     lines = text.splitlines()
     count = next(i for i, line in enumerate([*lines, ""]) if not line.startswith("//"))
     about = [re.sub(r"^//+ ?", "", line) for line in lines[:count]]
@@ -269,7 +270,7 @@ def cpp_reference(part: str) -> str:
 
 
 def undocumented_headers() -> list[str]:
-    """Public headers that do not begin with a comment that says what they are about."""
+    """Returns public headers that do not begin with a comment about their purpose."""
     return [
         f"{header.relative_to(ROOT)}:1: a header of the reference begins with a comment that says what it is about"
         for part in PARTS

@@ -54,7 +54,7 @@ run_one() { # tool (or "none"), program, test
   local command=("$bin/$2" --gtest_brief=1 "--gtest_filter=$3")
   case $1 in
     none) ;;
-    # It does not follow kernels into the bodies of conditional graph nodes.
+    # compute-sanitizer does not follow kernels into the bodies of conditional graph nodes.
     *) command=(env EMOMC_TEST_HOST_LOOPS=1 compute-sanitizer --tool "$1" --error-exitcode 9 "${command[@]}") ;;
   esac
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
@@ -115,15 +115,15 @@ if [[ $steps == *" tests "* ]]; then
   list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" >"$logs/alone"
   plan none "$logs/planned" "$logs/alone"
   run_all <"$logs/planned"
-  # These tests use all memory of the GPU, or trap on it, so that no other test runs at the same time.
+  # These tests use all memory of the GPU, or trap on it, so that no other test may run at the same time.
   jobs=1 run_all <"$logs/alone"
 fi
 racecheck_knows_all=yes
 if [[ $steps == *" sanitizer "* && $tools == *" racecheck "* ]]; then
-  # racecheck reports accesses as unordered that have a __syncthreads between them, where some threads of the
-  # block have met at a named barrier and others have not (docs/decisions/racecheck.md). As long as it does
-  # so on a kernel that shows nothing else, the tests under it leave the resident kernel out by launching the
-  # steps (racecheck's own --kernel-name-exclude ends in an internal error here, in 2025.3.1).
+  # racecheck reports accesses as unordered although a __syncthreads is between them, if some threads of the block
+  # have met at a named barrier and others have not (docs/decisions/racecheck.md). As long as it does so on a kernel
+  # without any hazard, the tests under it avoid the resident kernel by launching the steps (racecheck's own
+  # --kernel-name-exclude ends in an internal error here, in 2025.3.1).
   racecheck() { compute-sanitizer --tool racecheck --error-exitcode 9 "$bin/racecheck_probe" "$@" >"$logs/probe" 2>&1; }
   if ! racecheck; then
     echo "racecheck reports hazards where there is nothing but __syncthreads:"
@@ -146,7 +146,7 @@ if [[ $steps == *" sanitizer "* ]]; then
     for program in test_libsampler test_liblikelihood; do
       filter=${sanitized[$program]}
       if [[ $tool == initcheck ]]; then filter=${initchecked[$program]}; fi
-      # Without the resident kernel these tests launch no other kernels than the rest.
+      # Without the resident kernel these tests launch the same kernels as the other tests.
       if [[ $tool$program == racechecktest_libsampler && $racecheck_knows_all == no ]]; then
         filter+='-*AFewStepsOfManyChains*'
       fi

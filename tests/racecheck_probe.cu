@@ -1,7 +1,8 @@
-// What compute-sanitizer's racecheck does not know: scripts/test-gpu.sh runs it on this before it trusts it
-// with a kernel whose named barriers some of the block's threads join and others do not (resident_chain.cuh).
-// One thread writes, __syncthreads, all read, __syncthreads: no hazard. With an argument three quarters of
-// the threads meet at a named barrier beforehand, around no access at all, which changes nothing about that.
+// Shows whether compute-sanitizer's racecheck reports a hazard that does not exist. scripts/test-gpu.sh runs
+// racecheck on this program before it trusts racecheck with a kernel whose named barriers some of the block's
+// threads join and others do not (resident_chain.cuh). One thread writes, __syncthreads, all threads read,
+// __syncthreads: there is no hazard. With an argument, three quarters of the threads first meet at a named
+// barrier, around no access at all, which cannot cause a hazard.
 #include <cstdio>
 
 namespace {

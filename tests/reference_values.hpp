@@ -1,5 +1,6 @@
-// Values of functions from another program, as the scripts make_special_functions.py and make_densities.py
-// write them: a line has the function's name, its arguments, its value, and the condition of the value.
+// Reads values of functions from another program, as the scripts make_special_functions.py and
+// make_densities.py write them: a line has the function's name, its arguments, its value, and the condition
+// of the value.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +17,7 @@ struct ReferenceValue {
   double value = 0, condition = 0;
 };
 
-/// Lines that are no values are left out.
+/// Lines without a value are skipped.
 inline std::vector<ReferenceValue> read_reference_values(const std::string& path) {
   std::ifstream file(path);
   std::vector<ReferenceValue> values;

@@ -1,4 +1,4 @@
-// Work on several ranks that are threads of the test, on the CPU or each with a GPU of its own.
+// Runs work on several ranks that are threads of the test, on the CPU or each with a GPU of its own.
 #pragma once
 
 #include <exception>
@@ -13,8 +13,8 @@
 
 namespace emomc::testing {
 
-/// Calls `work` on each rank in a thread of its own and waits for all. Throws what the first rank that failed
-/// of itself has thrown.
+/// Calls `work` on each rank in a thread of its own and waits for all. Throws what the first rank has thrown
+/// that did not fail because of another rank.
 inline void on_ranks(int size, const std::function<void(Communicator&)>& work) {
   auto ranks = make_thread_ranks(size);
   std::vector<std::exception_ptr> thrown(ranks.size());
@@ -24,7 +24,7 @@ inline void on_ranks(int size, const std::function<void(Communicator&)>& work) {
       try {
         work(*ranks[at]);
       } catch (const PeerError&) {
-        // The rank that failed says why.
+        // The rank that failed first gives the reason.
       } catch (...) {
         thrown[at] = std::current_exception();
         ranks[at]->fail(1);
@@ -35,12 +35,13 @@ inline void on_ranks(int size, const std::function<void(Communicator&)>& work) {
     if (error) std::rethrow_exception(error);
 }
 
-/// The device of a rank: a GPU has the rank's number.
+/// Returns the device of a rank: the GPU with the rank's number, or the host.
 inline std::unique_ptr<Device> device_of_rank(Backend backend, int rank) {
   return backend == Backend::cuda ? make_cuda_device(rank) : make_host_device();
 }
 
-/// The numbers of ranks of a test: on GPUs as many as there are, four at most; empty with fewer than two.
+/// Returns the numbers of ranks for a test: on GPUs as many as there are, four at most; empty with fewer than
+/// two GPUs.
 inline std::vector<int> rank_counts(Backend backend) {
   if (backend != Backend::cuda) return {2, 3, 4};
   std::vector<int> counts;

@@ -187,9 +187,8 @@ LearnedDamping learn_damping(Classifier classifier, std::span<const LabelledLike
   };
   attempt(0);
   for (int damping = 1; damping <= static_cast<int>(kMostDamping); damping *= 2) attempt(damping);
-  if (best.damping_frames > 0)
-    for (const double factor : {std::sqrt(0.5), std::sqrt(2.0)})
-      attempt(std::min(factor * best.damping_frames, kMostDamping));
+  if (const double at = best.damping_frames; at > 0)
+    for (const double factor : {std::sqrt(0.5), std::sqrt(2.0)}) attempt(std::min(factor * at, kMostDamping));
   return best;
 }
 

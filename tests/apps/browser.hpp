@@ -10,7 +10,8 @@ namespace emomc::testing {
 
 inline bool has_chromium() { return std::system("command -v chromium > /dev/null 2>&1") == 0; }
 
-/// What selfTest() of a page in `folder` returns after the page has been drawn in a window of `width` pixels.
+/// Returns the result of selfTest() in a page of `folder`, after the page has been drawn in a window of
+/// `width` pixels.
 inline nlohmann::json self_test(const ProgramFolder& folder, const std::string& page, int width = 1200) {
   const std::string command =
       "timeout 120 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=8000 --window-size=" +

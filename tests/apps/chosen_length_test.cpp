@@ -1,5 +1,5 @@
-// Runs that choose their length: the conditions that end them or make their warm-up longer, the same result
-// after kills; and runs whose number of draws is given.
+// Tests runs that choose their length: the conditions that end them or make their warm-up longer, and the
+// same result after kills. Also tests runs whose number of draws is given.
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -13,13 +13,14 @@ using testing::StruckRun;
 
 constexpr int kKilled = 128 + 9;
 
-// A random walk with one step length in all directions, from prior draws, has not settled after 1,000 steps.
+// This random walk has one step length in all directions and starts at draws from the prior, so that it has
+// not settled after 1,000 steps.
 constexpr const char* kSlow =
     "likelihood: {components: 4}\n"
     "sampler: {init: prior, until: {max_draws: 1500}, proposal: {kind: random_walk, shape: isotropic}}\n";
 // The decisions that the test relies on are at 250, 313, 392, 490, 613, 767, 959 and 1,199 draws.
 constexpr std::int64_t kSlowWarmup = 1000 + 1199 + 2000;
-// Chains in two modes that do not mix within 400 draws.
+// The chains are in two modes and do not mix within 400 draws.
 constexpr const char* kApart =
     "likelihood: {components: 3}\n"
     "sampler: {seed: 2, until: {max_draws: 400}, proposal: {kind: component_wise}}\n";
@@ -39,7 +40,7 @@ TEST(ChosenLength, ADefaultRunGoesOnUntilDiagnosePasses) {
   const std::size_t draws = draws_of(run, "whole");
   EXPECT_GE(draws, 250u);
   EXPECT_LT(draws, 20000u);
-  // The run is complete, and a given number of draws makes it longer.
+  // The run is complete, and a given, larger number of draws makes it longer.
   ASSERT_EQ(run.folder.run("run config.yaml --output whole --resume -q").exit_code, 0);
   EXPECT_EQ(draws_of(run, "whole"), draws);
   const std::string more = std::to_string(draws + 100);
@@ -91,7 +92,8 @@ TEST(ChosenLength, WallTimeEndsARunOnlyWhereItIsAskedFor) {
   EXPECT_GE(draws_of(run, "run"), 100u);
 }
 
-// Kills at random calls of the file system: before, during and after the records of the longer warm-up.
+// The program is killed at random calls of the file system: before, during and after the records of the
+// longer warm-up.
 TEST(ChosenLength, AKilledRunMakesItsWarmupLongerAlike) {
   StruckRun run(kSlow, 300);
   ASSERT_EQ(read_chains(run.folder / "whole")[0].header.warmup, kSlowWarmup);
@@ -124,8 +126,8 @@ TEST(ChosenLength, DrawsBeforeALongerWarmupAreWarmupWhereThatIsKept) {
   EXPECT_EQ(chains[0].num_draws, kSlowWarmup + 1500);
 }
 
-// Old Faithful (Azzalini and Bowman 1990). When only the ESS of the label-free quantities ended a run,
-// diagnose rejected 20 of 20 runs.
+// The data are Old Faithful (Azzalini and Bowman 1990). When only the ESS of the label-free quantities ended
+// a run, diagnose rejected 20 of 20 runs.
 TEST(ChosenLength, WhatAnEssEndsDiagnoseAccepts) {
   StruckRun run("likelihood: {components: 1}\nsampler: {warmup: 10, draws: 10}\n");
   std::filesystem::copy(EMOMC_SOURCE_DIR "/tests/apps/data/faithful.csv", run.folder / "faithful.csv");

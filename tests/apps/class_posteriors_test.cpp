@@ -1,4 +1,4 @@
-// The priors, starts and EM fits of a training set depend only on its own frames.
+// Tests that the priors, starts and EM fits of a training set depend only on its own frames.
 #include "class_posteriors.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,9 @@
 namespace emomc::app {
 namespace {
 
-/// A corpus of 4 speakers and 2 classes with 3 utterances of 20 frames each. Each speaker's columns have mean
-/// 0 and sd 1. The frames of speaker `mirrored` are multiplied by -1, which changes neither.
+/// Returns a corpus of 4 speakers and 2 classes with 3 utterances of 20 frames each. Each speaker's columns
+/// have mean 0 and sd 1. The frames of speaker `mirrored` are multiplied by -1, which changes neither mean
+/// nor sd.
 LabelledFrames corpus(int mirrored) {
   FeatureSet features;
   features.columns = {"a", "b"};
@@ -93,8 +94,8 @@ TEST(ClassPosteriorsTest, DoNotSeeExcludedSpeakers) {
   }
 }
 
-// All speakers have equally many utterances in the same order of classes, so that only the values show whose
-// frames were scored.
+// All speakers have equally many utterances in the same order of classes. Therefore only the values show
+// whose frames were scored.
 TEST(UtteranceScorerTest, ScoresTheUtterancesThatItIsAskedFor) {
   const EvaluationConfig config = parse_evaluation_config(
       "corpus: {path: x}\nlikelihood: {components: 2, precision: double}\nbackend: reference\n"

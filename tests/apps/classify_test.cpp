@@ -1,4 +1,4 @@
-// `emomc features`, `train` and `classify` on synthetic recordings.
+// Tests `emomc features`, `train` and `classify` on synthetic recordings.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,8 +16,8 @@ using testing::ProgramFolder;
 using testing::ProgramResult;
 using testing::Wav;
 
-/// 16-bit samples. A "calm" recording is a tone of the speaker's pitch with weak noise; an "angry" one has
-/// more noise with stronger high frequencies.
+/// Returns 16-bit samples. A "calm" recording is a tone of the speaker's pitch with weak noise; an "angry"
+/// one has more noise with stronger high frequencies.
 std::vector<double> samples_of(bool angry, int speaker, int take, double seconds = 0.6, int rate = 16000) {
   std::vector<double> samples;
   std::uint32_t state = static_cast<std::uint32_t>(1000 * speaker + 10 * take + angry);
@@ -75,7 +75,7 @@ class Classify : public ::testing::Test {
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) {
     testing::expect_refused(folder, arguments, words);
   }
-  /// The JSON lines of a call, one for each recording.
+  /// Returns the JSON lines of a call, one for each recording.
   std::vector<json> lines(const std::string& arguments, int exit_code = 0) {
     const auto result = folder.run("classify model -q " + arguments);
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
@@ -98,7 +98,7 @@ void expect_probabilities(const json& line) {
     EXPECT_GE(line["sd"][name].get<double>(), 0);
     EXPECT_LE(line["sd"][name].get<double>(), 0.5 * std::sqrt(20.0 / 19) + 1e-12);
   }
-  EXPECT_GT(line["sd"]["calm"].get<double>(), 0);  // there are many draws
+  EXPECT_GT(line["sd"]["calm"].get<double>(), 0);  // many draws have a spread
   EXPECT_GT(line["frames"].get<int>(), 0);
 }
 
@@ -118,7 +118,7 @@ TEST_F(Classify, TellsTheRecordingsOfANewSpeakerApart) {
   for (const json& line : all) {
     expect_probabilities(line);
     EXPECT_EQ(line["file"].get<std::string>().find(line["predicted"].get<std::string>()), 0u) << line.dump();
-    EXPECT_EQ(line["frames"], 58);  // 25 ms every 10 ms
+    EXPECT_EQ(line["frames"], 58);  // frames of 25 ms every 10 ms
   }
   // Only model.json and draws.npy are read.
   std::filesystem::create_directory(folder / "moved");
@@ -201,7 +201,7 @@ TEST_F(Classify, RecordingsThatCannotBeClassifiedHaveALineThatSaysWhy) {
   EXPECT_EQ(lines("short.wav", 2).size(), 1u);
 }
 
-// A recording and its copy under another name and in another sample format, under another label too.
+// A recording has a copy under another name and label, in another sample format.
 TEST_F(Classify, RecordingsThatRepeatOthersAreNamed) {
   const std::string copy = "corpus/calm/s2/copy.wav";
   std::filesystem::copy_file(folder / name_of(true, 1, 0), folder / copy);
@@ -258,7 +258,7 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result)[0]["probabilities"], alone["probabilities"]);
   EXPECT_NEAR(lines_of(result)[0]["seconds"].get<double>(), 1.2, 1e-9);
-  // An incomplete last sample, and too few samples.
+  // The recordings have an incomplete last sample, or too few samples.
   folder.write("odd.raw", raw(samples_of(true, 2, 1)) + "x");
   result = with_input("", "odd.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -270,7 +270,7 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   EXPECT_TRUE(lines_of(result)[0].contains("error")) << result.out;
   result = with_input("--rate 8000", "whole.raw");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.out, "");  // once, not in every line
+  EXPECT_EQ(result.out, "");  // the fault is printed once and not in every line
   EXPECT_NE(result.err.find("--rate: 8000 Hz"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("16000"), std::string::npos) << result.err;
   expect_refused("classify model -q --stdin", {"--stdin", "no samples"});
@@ -278,8 +278,8 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   expect_refused("classify model -q", {"--stdin"});
 }
 
-// 20 dB less change the log odds of the classes by the rounding of samples alone, unless the gain is kept.
-// The temper is so small that they are not far from 0.
+// Samples that are quieter by 20 dB change the log odds of the classes only by their rounding, unless the
+// gain is kept. The temper is so small that the log odds are not far from 0.
 TEST_F(Classify, AQuieterRecordingIsTheSame) {
   std::vector<double> quiet = samples_of(true, 2, 1);
   for (double& x : quiet) x = std::round(x / 10);
@@ -364,7 +364,7 @@ TEST_F(Classify, FeaturesAreTables) {
   ASSERT_EQ(told["columns"].size(), 5u);
   for (const char* file : {"angry_s1.csv", "calm_s3.csv"})
     EXPECT_TRUE(folder.exists(std::string("tables/") + file)) << file;
-  // An evaluation gives the same results from the tables and from the recordings.
+  // An evaluation gives the same results from the tables as from the recordings.
   const std::string how = " -q --set baseline=none";
   ASSERT_EQ(folder.run("evaluate config.yaml --output one" + how).exit_code, 0);
   std::string config = kConfig;
@@ -385,7 +385,7 @@ TEST_F(Classify, FeaturesAreTables) {
   expect_refused("features --corpus emodb corpus -o new", {"corpus"});
   expect_refused("features --corpus folders corpus -o new --set deltas=1", {"deltas"});
   EXPECT_FALSE(folder.exists("new"));
-  // A model that was trained on tables does not know how they were made from recordings.
+  // A model that was trained on tables has no record of how they were made from recordings.
   ASSERT_EQ(folder.run("train tables.yaml -o of_tables -q").exit_code, 0);
   expect_refused("classify of_tables -q " + name_of(true, 1, 1), {"tables"});
 }
@@ -405,7 +405,7 @@ TEST_F(Classify, FeaturesWithForceRemoveWhatTheyReplace) {
   EXPECT_FALSE(folder.exists("tables/angry_s1.csv"));
   EXPECT_TRUE(folder.exists("tables/still_s1.csv"));
   EXPECT_EQ(folder.read("tables/own.csv"), "mine");
-  // A record from an untrusted source removes nothing outside the directory.
+  // A record from an untrusted source must not remove a file outside the directory.
   folder.write("away.csv", "x");
   folder.write("tables/features.json", R"({"tables": ["../away.csv", 3, "own.csv.txt"]})");
   ASSERT_EQ(folder.run("features --corpus folders other --force" + how).exit_code, 0);
@@ -427,7 +427,7 @@ TEST_F(Classify, RecordingsOfACorpusThatCannotBeUsedAreRefusedOrSkipped) {
   EXPECT_NE(log.find("stray.wav"), std::string::npos) << log;
   EXPECT_NE(log.find("silent.wav"), std::string::npos) << log;
   EXPECT_EQ(lines(name_of(true, 1, 1)).size(), 1u);
-  // Without a frame: left out in any case.
+  // A recording without a frame is always left out.
   folder.write("corpus/calm/s2/short.wav", wav_of(false, 2, 1, 0.01));
   const auto result = folder.run(
       "features --corpus folders corpus -o tables --json --unparsed skip --set num_coefficients=5");
@@ -448,7 +448,8 @@ TEST_F(Classify, TrainRefusesWhatIsThere) {
   EXPECT_NE(folder.read("model/model.json"), before);
 }
 
-// docs/corpora.md: SAVEE's recordings may be in a folder for each speaker, whose name is not in theirs.
+// docs/corpora.md describes this case: SAVEE's recordings may be in a folder for each speaker, and their
+// names do not contain the folder's name.
 TEST_F(Classify, FindsASpeakerInTheNameOfTheFolder) {
   train();
   std::string files;
@@ -466,7 +467,7 @@ TEST_F(Classify, FindsASpeakerInTheNameOfTheFolder) {
   expect_refused("classify model -q --group-by speaker --corpus saveee DC/a01.wav", {"saveee"});
 }
 
-// What a setting may be depends on the sample rate: 12 kHz is allowed at 48 kHz, and not at 16 kHz.
+// The allowed values of a setting depend on the sample rate: 12 kHz is allowed at 48 kHz, but not at 16 kHz.
 TEST_F(Classify, SettingsAreCheckedAtTheSampleRateOfTheCorpus) {
   testing::expect_refused(folder, "features --corpus folders corpus -o tables --set high_hz=12000",
                           {"high_hz", "8000"});

@@ -1,4 +1,4 @@
-// The program from a user's point of view: what it prints, writes and refuses.
+// Tests the program from a user's point of view: what it prints, writes and refuses.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -126,7 +126,8 @@ TEST_F(Cli, ExportsDrawsInTheDataUnitsAndLoglikAgreesWithThem) {
   expect_refused("export run --format csv -o nowhere/x.csv", {"nowhere", "folder"});
 }
 
-// The end depends on the draws: interruptions do not change it, and a finished run is left unchanged.
+// The end of a run depends on its draws: interruptions do not change the end, and a finished run is left
+// unchanged.
 TEST_F(Cli, UntilEndsARunWhenTheEssIsReached) {
   sample(
       "data: {file: data/data.csv, standardize: true}\nlikelihood: {components: 2}\n"
@@ -224,7 +225,8 @@ TEST_F(Cli, FitWritesParametersThatLoglikAgreesWith) {
   }
 }
 
-// One component with known scales s and normal(m, t) priors: the mode equals the posterior mean.
+// The model has one component with known scales s and normal(m, t) priors of its mean. The mode equals the
+// posterior mean, which has a closed form.
 TEST_F(Cli, FitFindsAPosteriorMode) {
   std::string csv = "x\n";
   double sum = 0;
@@ -396,7 +398,7 @@ TEST_F(Cli, CheckSaysWhatARunWouldTakeAndWritesNothing) {
   for (const char* part : {"data", "work", "component_caches", "state", "draws", "drawn_ahead"})
     sum += check["memory_bytes"][part].get<std::size_t>();
   EXPECT_EQ(check["memory_bytes"]["total"], sum);
-  // Two points of two chains, each in both coordinate systems.
+  // The state has at least two points of two chains, each in both coordinate systems.
   EXPECT_GT(check["memory_bytes"]["state"], 2 * 4 * 10 * 8);
   EXPECT_FALSE(folder.exists("run"));
 }

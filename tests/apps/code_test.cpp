@@ -1,5 +1,5 @@
-// Likelihoods that a C++ header defines (likelihood.source): they run only where code is allowed, and are
-// what an expression of the same density is.
+// Tests likelihoods that a C++ header defines (likelihood.source): they run only where code is allowed, and
+// give the same results as an expression of the same density.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -79,7 +79,7 @@ TEST_F(Code, RunsOnlyWhereItIsAllowed) {
   EXPECT_FALSE(folder.exists("runs"));
   EXPECT_EQ(folder.shell("EMOMC_ALLOW_CODE=0 $EMOMC check c.yaml").exit_code, 2);
   EXPECT_EQ(folder.shell("EMOMC_ALLOW_CODE=1 $EMOMC check c.yaml").exit_code, 0);
-  // A configuration cannot allow itself.
+  // A configuration cannot allow its own code.
   folder.write("d.yaml", kConfig + "allow_code: true\n");
   expect_refused(folder, "check d.yaml", {"allow_code: unknown key"});
 }
@@ -117,7 +117,7 @@ TEST_F(Code, HasTheGradientOfTheSameExpression) {
   const ProgramResult run = folder.run("run c.yaml --allow-code --output run" + sampler);
   EXPECT_EQ(run.exit_code, 0) << run.err;
 
-  // A function of the standard library takes no dual numbers.
+  // A function of the standard library does not accept dual numbers.
   folder.write("fit.hpp", replaced(replaced(kHeader, "f::log(c[1])", "std::log(c[1])"), "#include",
                                    "#include <cmath>\n#include"));
   expect_refused(folder, "gradient c.yaml --allow-code",
@@ -128,7 +128,8 @@ TEST_F(Code, HasTheGradientOfTheSameExpression) {
   EXPECT_EQ(walk.exit_code, 0) << walk.err;
 }
 
-// What prepare() returns is part of each row's log density, so that weights count it too.
+// The result of prepare() is part of each row's log density and is therefore multiplied by the row's weight,
+// too.
 TEST_F(Code, HasTheDensityOfTheSameExpressionWherePartsArePrepared) {
   std::string header =
       replaced(kHeader, "  template <class T, class Coefficients, class Row>",
@@ -156,7 +157,7 @@ TEST_F(Code, RunsGoOnAndAreComparedWithTheHeaderThatTheyWereMadeWith) {
   ASSERT_EQ(folder.run("run c.yaml -o whole --set sampler.draws=60" + sizes).exit_code, 0);
   const std::string table = folder.run("export whole --format csv -o -").out;
   EXPECT_EQ(folder.read("whole/likelihood_source.hpp"), kHeader);
-  // What needs no density needs no code.
+  // Commands that need no density need no permission to run code.
   EXPECT_EQ(folder.run("summary whole").exit_code, 0);
   EXPECT_NE(folder.run("predict whole --draws 10").out.find("line_q95"), std::string::npos);
   expect_refused(folder, "compare whole", {"whole/likelihood_source.hpp is code"});
@@ -214,8 +215,8 @@ TEST_F(Code, ADebugBuildKeepsItsTextAndHasTheSameDensity) {
   EXPECT_NE(folder.shell("grep -c debug_info cache/host/*.so").out, "0\n") << "no debug information";
 }
 
-// docs/examples/likelihoods/orbit.yaml; the formula once more, with many steps of bisection instead of
-// Newton's.
+// The test compares docs/examples/likelihoods/orbit.yaml with the same formula, computed with many steps of
+// bisection instead of Newton's method.
 TEST_F(Code, TheOrbitOfTheExamplesHasTheFormulasDensity) {
   const std::string source = EMOMC_SOURCE_DIR;
   folder.shell("ln -s '" + source + "/docs' docs");

@@ -1,5 +1,5 @@
-// Columns of the data for likelihoods of the user's own: names, kinds and units (data.rename, data.kinds,
-// data.standardize).
+// Tests columns of the data for likelihoods of the user's own: names, kinds and units (data.rename,
+// data.kinds, data.standardize).
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -12,8 +12,8 @@ using testing::expect_refused;
 using testing::ProgramFolder;
 using testing::replaced;
 
-/// 40 rows of a mass, an island, a number of equal birds, a note that nothing uses, and a length, whose names
-/// no expression can write.
+/// Returns 40 rows of a mass, an island, a number of equal birds, a note that no expression uses, and a
+/// length. No expression can contain the names of these columns.
 std::string birds(double shift = 0) {
   std::string text = "\"Body Mass (g)\",The Island,2nd,a note,\"length, mm\"\n";
   for (int i = 0; i < 40; ++i)
@@ -103,7 +103,7 @@ TEST_F(Columns, RenamedOnesAreWrittenUnderTheNamesOfTheFile) {
       table.substr(table.find('\n') + 1, table.find('\n', table.find('\n') + 1) - table.find('\n'));
   EXPECT_NE(row.find(",\"Torgersen, old\",1,n 0,180\n"), std::string::npos) << row;
   EXPECT_NEAR(std::stod(row), 3, 1e-6) << "the second level, as they are sorted";
-  // What was written is read by the same configuration, and has the density of these values.
+  // The same configuration can read the written files, which have the density of these values.
   const auto again = folder.run("loglik --config c.yaml --data made/birds.csv --parameters truth.json");
   EXPECT_NEAR(std::stod(again.out.substr(15)), -0.9189385332046727 * 79, 1e-6) << again.err << again.out;
 }
@@ -160,7 +160,7 @@ TEST_F(Columns, WithoutAHeaderAreRenamedByTheirNumbers) {
                "prior: {m: {normal: {mean: 0, sd: 1}}}\n");
   folder.write("m.json", "{\"m\": 2}");
   EXPECT_EQ(folder.run("loglik --config c.yaml --parameters m.json").out, "log_likelihood 12\n");
-  // The table that is made is read by the same configuration.
+  // The same configuration can read the simulated table.
   EXPECT_EQ(folder.run("simulate c.yaml -q -o made --parameters m.json").exit_code, 0);
   const auto made = folder.run("loglik --config c.yaml --data made/numbers.csv --parameters m.json");
   EXPECT_NEAR(std::stod(made.out.substr(15)), 12, 1e-6) << made.err << folder.read("made/numbers.csv");
@@ -182,7 +182,7 @@ TEST_F(Columns, TheErrorForAnUnknownNameSuggestsARename) {
   expect_config_refused(replaced(plain, "NAME", "zzz"), {"constant zzz; allowed here: m"});
 }
 
-/// Rows of an integer below 0 or above, a number of events, and a real number.
+/// Each row has an integer below or above 0, a number of events, and a real number.
 const std::string kCounts = "id,n,x\n-2,0,0.5\n5,3,1\n7,1,2\n";
 
 const std::string kKinds =
@@ -239,7 +239,7 @@ TEST_F(Columns, KindsThatAreNoneAreRefused) {
                         {"data.kinds: model gaussian_mixture does not use this key"});
 }
 
-/// Rows of an age from 40 to 58 and of a response of 2 + 0.5 age, nearly.
+/// Returns rows of an age from 40 to 58 and a response of about 2 + 0.5 age.
 std::string ages(double shift = 0) {
   std::string text = "age,y,w,g\n";
   for (int i = 0; i < 20; ++i)
@@ -266,7 +266,7 @@ TEST_F(Columns, StandardizedOnesHaveTheMeanAndSdOfTheRun) {
   folder.write("ages.csv", ages());
   folder.write("c.yaml", kAges);
   ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0) << folder.run("check c.yaml").err;
-  // 40 + (0 .. 18 and 0 once more); the mean and population sd of that.
+  // The ages are 40 plus 0 to 18, with one more 0. The following are their mean and population sd.
   const double mean = 40 + 171.0 / 20, sd = std::sqrt(2109.0 / 20 - 8.55 * 8.55);
   const auto manifest = nlohmann::json::parse(folder.read("run/manifest.json"))["data"];
   for (std::size_t j = 0; j < manifest["columns"].size(); ++j) {
@@ -283,14 +283,14 @@ TEST_F(Columns, StandardizedOnesHaveTheMeanAndSdOfTheRun) {
     EXPECT_NEAR(quantity["mean"].get<double>(), means_of.extract(name).mapped(), 0.05) << name;
   }
   EXPECT_TRUE(means_of.empty()) << means_of.begin()->first;
-  // Other rows are standardised by the run's numbers, not by their own.
+  // Other rows are standardised by the run's mean and sd, not by their own.
   folder.write("new.csv", "age\n30\n40\n");
   const auto predicted =
       nlohmann::json::parse(folder.run("predict run --data new.csv --json").out)["outputs"];
   EXPECT_NEAR(predicted["seen"]["mean"][0].get<double>(), (30 - mean) / sd, 1e-12);
   EXPECT_NEAR(predicted["expected"]["mean"][0].get<double>(), 17.01, 0.05);
   EXPECT_NEAR(predicted["expected"]["mean"][1].get<double>(), 22.01, 0.05);
-  // All that reads the run's own data.
+  // The following commands read the run's own data.
   EXPECT_EQ(folder.run("compare run").exit_code, 0);
   EXPECT_EQ(folder.run("run c.yaml -q -o run --resume").exit_code, 0);
   const auto checks = nlohmann::json::parse(folder.run("summary run --predictive --json").out);

@@ -1,4 +1,4 @@
-// What newcomers type: mistyped commands and options, several values after one option.
+// Tests command lines of newcomers: mistyped commands and options, and several values after one option.
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -49,9 +49,9 @@ TEST_F(CommandLine, AMistypedOptionIsNamedWithTheNearestOne) {
   expect_refused("run config.yaml --ouput x", {"--ouput", "did you mean --output?", "emomc run --help"});
   expect_refused("run config.yaml --ouput=x", {"--ouput", "did you mean --output?"});
   expect_refused("run config.yaml -output x", {"-output", "did you mean --output?"});
-  // An option that is required does not hide that its name is mistyped.
+  // A missing required option does not hide the message about its mistyped name.
   expect_refused("export run --fromat csv -o y", {"--fromat", "did you mean --format?"});
-  // A key of the configuration.
+  // The option is the name of a key of the configuration.
   expect_refused("run config.yaml --draws 500", {"--draws", "--set sampler.draws=500"});
   expect_refused("run config.yaml --darws=500", {"--darws", "--set sampler.draws=500"});
   expect_refused("check config.yaml --keep-warmup", {"--set output.keep_warmup="});
@@ -75,7 +75,7 @@ TEST_F(CommandLine, OneOptionTakesSeveralValues) {
     ASSERT_EQ(summary.exit_code, 0) << arguments << ": " << summary.err;
     EXPECT_EQ(json::parse(summary.out)["parameters"].size(), 3u) << arguments;
   }
-  // A run that is not there is not taken for a name.
+  // The name of a missing run is not taken for the name of a quantity.
   expect_refused("summary --vars log_prior runs/none", {"runs/none"});
   expect_refused("summary --vars log_prior none.csv", {"none.csv"});
 }

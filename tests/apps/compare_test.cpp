@@ -1,4 +1,4 @@
-// Compares runs by their predictions, on data from a known model.
+// Tests comparisons of runs by their predictions, on data from a known model.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,7 +21,7 @@ class Compare : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  /// 300 rows from two components, in 60 utterances of two speakers and in two files.
+  /// Simulates 300 rows from two components, in 60 utterances of two speakers and in two files.
   void SetUp() override {
     folder.write(
         "simulation.yaml",
@@ -67,7 +67,7 @@ TEST_F(Compare, RanksTheTrueModelAboveASmallerOne) {
   }
 }
 
-// A run that diagnose rejects is not ranked first, however well it seems to predict.
+// A run that diagnose rejects is not ranked first, even if it appears to predict best.
 TEST_F(Compare, RunsThatAreRejectedStandBehindAndTheExitCodeSaysSo) {
   sample(1, "k1");
   folder.write("short.yaml",
@@ -98,7 +98,7 @@ TEST_F(Compare, ATieIsSaid) {
   EXPECT_NE(shown.out.find("are tied"), std::string::npos) << shown.out;
 }
 
-// ArviZ files that contain pointwise log likelihoods are compared as they are.
+// ArviZ files that contain pointwise log likelihoods are compared without an emomc run.
 TEST_F(Compare, ForeignFilesWithLogLikelihoodsAreRanked) {
   if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
   for (const int components : {1, 2}) {
@@ -187,7 +187,7 @@ TEST_F(Compare, LeavesOutUtterancesWhereTheDataHaveThemAndWarnsOtherwise) {
   EXPECT_NE(folder.run("compare k1").err.find("not the data that k1 was made with"), std::string::npos);
 }
 
-// One input file whose rows are of three recordings.
+// The rows of the only input file come from three recordings.
 TEST_F(Compare, GroupsByTheColumnFileWhereTheDataHaveOne) {
   std::string text = "file,a\n";
   for (int i = 0; i < 60; ++i)
@@ -202,7 +202,8 @@ TEST_F(Compare, GroupsByTheColumnFileWhereTheDataHaveOne) {
   EXPECT_EQ(by_file["groups"], 3) << by_file.dump();
 }
 
-// Any column of the data names groups: texts, and numbers whether they are data or not.
+// Any column of the data can define groups: columns of texts, and columns of numbers whether or not the
+// likelihood uses them.
 TEST_F(Compare, GroupsByAnyColumn) {
   std::string text = "school,x,site\n";
   const char* schools[] = {"west", "\"the east\"", "north", "o"};
@@ -253,7 +254,7 @@ TEST_F(Compare, GroupsByAnyColumn) {
   EXPECT_NE(
       folder.run("compare run --by school").out.find("left out by school: 4 of them, of 9 to 17 rows each"),
       std::string::npos);
-  // 1 and 1.0 are one site; a column of the likelihood is one too.
+  // 1 and 1.0 are the same site. A column of the likelihood can define groups, too.
   EXPECT_EQ(json::parse(folder.run("compare run --loo-by site --json").out)["groups"], 2);
   EXPECT_EQ(json::parse(folder.run("compare run --loo-by x --json").out)["groups"], 60);
   testing::expect_refused(folder, "compare run --by schol",
@@ -282,9 +283,9 @@ TEST_F(Compare, GroupsByAColumnOfNumPyFiles) {
   EXPECT_EQ(result["rows_of_group"], json({{"least", 1}, {"most", 6}}));
 }
 
-// One Gaussian has no skewness; the true two reproduce all statistics. In about a tenth of all seeds none or
-// all of the 200 replicates are above the data's value for one of the 18 statistics; the seeds here are
-// fixed.
+// One Gaussian has no skewness, but the true model with two components reproduces all statistics. In about a
+// tenth of all seeds none or all of the 200 replicates are above the data's value for one of the 18
+// statistics; the seeds here are fixed.
 TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
   sample(1, "k1");
   sample(2, "k2");
@@ -314,8 +315,8 @@ TEST_F(Compare, PredictiveChecksFindWhatAModelCannotMake) {
   EXPECT_NE(gone.err.find("one.csv: there is no such file"), std::string::npos) << gone.err;
 }
 
-// Student's t with 3 degrees of freedom: one Gaussian has its mean and sd, and neither its tails nor its
-// extremes.
+// The data have Student's t distribution with 3 degrees of freedom. One Gaussian has the same mean and sd,
+// but not the same tails and extremes.
 TEST_F(Compare, PredictiveChecksFindHeavyTails) {
   std::string data = "x\n";
   for (std::uint64_t i = 0; i < 1000; ++i) {

@@ -1,4 +1,4 @@
-// Shared by several tests of the configuration.
+// Helpers that several tests of the configuration share.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ inline const std::string file_name = "configs/x.yaml";
 inline const std::string data = "data: {file: a.csv, standardize: true}\n";
 inline const std::string two = data + "likelihood: {model: two_gaussian}\n";
 
-/// The message of the InputError that a configuration causes; empty if it is accepted.
+/// Returns the message of the InputError that a configuration causes, or an empty text if the configuration
+/// is accepted.
 inline std::string refusal(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   try {
     parse_run_config(yaml, file_name, overrides);

@@ -1,4 +1,4 @@
-// Continues runs: makes them longer, after changes, and while another process works on them.
+// Tests how runs continue: when they are made longer, after changes, and while another process works on them.
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -18,7 +18,7 @@ using testing::StruckRun;
 constexpr const char* kMany =
     "likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40, thin: 3}\n";
 
-// The contents of all files except the lock, by name.
+// Returns the contents of all files except the lock, by name.
 std::map<std::string, std::string> contents_of(const std::filesystem::path& folder) {
   std::map<std::string, std::string> result;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -144,7 +144,7 @@ TEST(ContinuedRun, ARunOfAnotherArithmeticIsRefused) {
   run.expect_the_same_draws("the arithmetic it began with");
 }
 
-// A second process changes nothing of the first one's files, whatever it asks for.
+// A second process changes none of the first one's files, whatever its options are.
 TEST(ContinuedRun, ASecondProcessIsRefused) {
   StruckRun run("likelihood: {components: 2}\nsampler: {chains: 2, warmup: 60, draws: 40}\n");
   const std::string longer = "--set sampler.draws=40000000 --set checkpoint.seconds=0.02 ";

@@ -1,7 +1,7 @@
-// A GPU fails during a run or has no free memory: the exit code is 3, the files remain valid, and the run
-// continues from them to the draws of an undisturbed run. device_faults_test.cpp does the same for every call
-// of a device that merely reports a failure. Tests of another program on the same GPU would find no memory at
-// the same time.
+// Tests runs in which a GPU fails or has no free memory: the exit code is 3, the files remain valid, and the
+// run continues from them to the draws of an undisturbed run. device_faults_test.cpp tests every call of a
+// device that merely reports a failure. While these tests run, other programs would find no memory on the
+// same GPU.
 #include <nlohmann/json.hpp>
 
 #include "liblikelihood/random_mixture.hpp"

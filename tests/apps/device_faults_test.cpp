@@ -1,5 +1,5 @@
-// A device fails during a run: the last checkpoint is valid, the device is not called again, and the run
-// continues from there. A host device that throws the exceptions of a GPU replaces the GPU.
+// Tests runs in which a device fails: the last checkpoint is valid, the device is not called again, and the
+// run continues from the checkpoint. A host device that throws the exceptions of a GPU replaces the GPU.
 #include <nlohmann/json.hpp>
 
 #include "device_run.hpp"
@@ -30,7 +30,7 @@ TEST(DeviceFaults, AtAnyCallLeaveTheLastCheckpointGood) {
     try {
       struck_at(at);
       ADD_FAILURE() << "call " << at << " did not fail";
-    } catch (const MachineError& error) {  // becomes exit code 3 in the program
+    } catch (const MachineError& error) {  // the program returns exit code 3 in this case
       message = error.what();
     }
     EXPECT_EQ(calls, at) << "the device was asked for more after it had failed";

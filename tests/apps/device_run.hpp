@@ -1,4 +1,4 @@
-// `emomc run` in the test's own process, on a device that the test provides.
+// Runs `emomc run` in the test's own process, on a device that the test provides.
 #pragma once
 
 #include "config_identity.hpp"
@@ -14,7 +14,7 @@ inline const char* const kSmallMixture =
     "sampler: {chains: 2, warmup: 60, draws: 50, seed: 3}\n";
 
 /// Samples a small mixture into `directory`, from its checkpoint if there is one. `make` returns the device,
-/// `further` those that take their part of the chains.
+/// and `further` contains devices that take their part of the chains.
 template <class MakeDevice>
 RunResult run_on(const std::filesystem::path& data, const std::filesystem::path& directory,
                  const std::string& backend, const MakeDevice& make, const std::string& text = kSmallMixture,
@@ -33,7 +33,7 @@ RunResult run_on(const std::filesystem::path& data, const std::filesystem::path&
   setup.device = make();
   setup.engine = engine_on(*setup.device, nullptr);
   add_devices(std::move(further), engine_on, setup);
-  setup.options.segment_steps = 10;  // equal calls of devices in each run, whatever time they take
+  setup.options.segment_steps = 10;  // equal calls of devices, whatever time they take
   const std::vector<double> starts = claim.checkpoint() ? std::vector<double>{} : find_starts(config, setup);
   const RunIdentity identity = identity_of(config);
   app::RunFiles files(config, setup, Verbosity::quiet, identity);

@@ -1,5 +1,5 @@
-// Chains that move by the state of others on several devices of one process: faults, signals and resuming.
-// Host devices, each with a thread, replace GPUs; the last test needs two.
+// Tests chains that move by the states of other chains on several devices of one process: faults, signals and
+// resuming. Host devices, each with a thread, replace GPUs; the last test needs two GPUs.
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -93,8 +93,8 @@ TEST_F(DeviceTeam, AFaultOfOneEndsAllAndTheRunGoesOnWithAnotherNumber) {
   EXPECT_GE(with_checkpoint, 3);
 }
 
-// In a process of its own, since the state of signals is that of the process. The signal comes to a thread of
-// another rank than the first.
+// The test runs in a process of its own, since the state of signals belongs to the process. A thread of
+// another rank than the first receives the signal.
 TEST_F(DeviceTeam, ASignalStopsAllAtACheckpoint) {
   EXPECT_EXIT(
       {
@@ -115,7 +115,7 @@ TEST_F(DeviceTeam, ASignalStopsAllAtACheckpoint) {
   expect_draws_of_one();
 }
 
-// Of the program, on GPUs.
+// The test runs the program on GPUs.
 TEST_F(DeviceTeam, TwoGpusOfAProcessHaveTheDrawsOfOne) {
   if (list_cuda_devices().size() < 2) GTEST_SKIP() << "fewer than two GPUs";
   if (!nccl_problem().empty()) GTEST_SKIP() << nccl_problem();
@@ -130,7 +130,7 @@ TEST_F(DeviceTeam, TwoGpusOfAProcessHaveTheDrawsOfOne) {
             std::string::npos);
   EXPECT_EQ(manifest()["devices"], 2);
   expect_draws_of_one();
-  // So few rows do not pay.
+  // With so few rows a second GPU would not make the run faster.
   EXPECT_NE(on("check", "all").out.find("one GPU is used: differential_evolution gathers log likelihoods"),
             std::string::npos);
   EXPECT_NE(on("check", "[0, 1]").out.find("GPUs 0, 1: 4 chains and "), std::string::npos);

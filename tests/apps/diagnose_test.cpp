@@ -1,4 +1,4 @@
-// Runs that are wrong in one known way each, and the findings of diagnose.
+// Tests the findings of diagnose on runs that are each wrong in one known way.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,8 +21,8 @@ class Diagnose : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  /// Writes CSV files in CmdStan's format, one for each chain: lp__ and the values that `row` returns for
-  /// (draw, chain).
+  /// Writes CSV files in CmdStan's format, one for each chain, with lp__ and the values of `row`(draw,
+  /// chain). Returns the names of the files.
   std::string write_chains(const std::string& names, int chains, int draws,
                            const std::function<std::vector<double>(int, int)>& row) {
     std::string files;
@@ -40,7 +40,7 @@ class Diagnose : public ::testing::Test {
     return files;
   }
 
-  /// The checks that have findings of this severity.
+  /// Returns the checks that have findings of this severity.
   std::vector<std::string> checks(const json& diagnosis, const std::string& severity) {
     std::vector<std::string> found;
     for (const auto& finding : diagnosis["findings"]) {
@@ -107,8 +107,8 @@ TEST_F(Diagnose, TooFewEffectiveDrawsAreCounted) {
   EXPECT_EQ(std::find(problems.begin(), problems.end(), "stuck"), problems.end());
 }
 
-// Many chains that have hardly moved. They begin with draws from the distribution, so that only R-hat could
-// show the difference from independent draws.
+// The chains have hardly moved. They begin with draws from the distribution, so that only R-hat could show
+// the difference from independent draws.
 TEST_F(Diagnose, ManyChainsOfTenDependentDrawsAreTooFew) {
   std::vector<double> x(256);
   const auto files = write_chains("x", 256, 10, [&](int i, int c) {
@@ -120,7 +120,8 @@ TEST_F(Diagnose, ManyChainsOfTenDependentDrawsAreTooFew) {
   EXPECT_NE(std::find(problems.begin(), problems.end(), "ess"), problems.end());
 }
 
-// A column with two values, one that is at its maximum in a tenth of the draws, and a constant one.
+// The table has a column with two values, one that is at its maximum in a tenth of the draws, and a constant
+// one.
 TEST_F(Diagnose, TiesAreNoFault) {
   const auto files = write_chains("binary,top,constant", 4, 500, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), normal(i, c, 1) < 0 ? 0. : 1., std::min(1.2, normal(i, c, 2)),
@@ -129,7 +130,7 @@ TEST_F(Diagnose, TiesAreNoFault) {
   EXPECT_EQ(diagnosis(files, 0)["findings"].size(), 0u);
 }
 
-// The first draws of all chains differ, in a parameter but not in the density.
+// The first draws of all chains differ from the later ones in a parameter but not in the density.
 TEST_F(Diagnose, AStartUpTransientOfAllChainsIsNamed) {
   const auto files = write_chains("a,b", 4, 500, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), normal(i, c, 1), normal(i, c, 2) + (i < 20 ? 3 : 0)};
@@ -175,7 +176,7 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesAreNamed) {
   });
   EXPECT_NE(text_of(diagnosis(arrays, 1), "labels").find("the arrays mu1, mu2, ... trade places"),
             std::string::npos);
-  // Chains in different modes are not switched labels.
+  // Chains in different modes must not be taken for chains with switched labels.
   const auto apart = write_chains("mu.1,mu.2", 2, 400, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), 9.0 * c + normal(i, c, 1), 30 + normal(i, c, 2)};
   });
@@ -206,8 +207,8 @@ TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
   EXPECT_NE(switched.find("label switching: the components of mu trade places from draw to draw (in 6"),
             std::string::npos)
       << switched;
-  // Exchangeable errors, which overlap; components with two modes each; components that overlap slightly;
-  // ranks.
+  // These four files must not be taken for switched labels: exchangeable errors, which overlap; components
+  // with two modes each; components that overlap slightly; ranks.
   EXPECT_EQ(labels([](int i, int c) {
               return std::vector<double>{normal(i, c, 1), normal(i, c, 2), normal(i, c, 3)};
             }),
@@ -229,8 +230,8 @@ TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
             "");
 }
 
-// Overlapping components that are switched between chains, one of which still has an R-hat that is slightly
-// too high in the right order.
+// Overlapping components are switched between chains. In the right order, one component still has an R-hat
+// that is slightly too high.
 TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
   const auto files = write_chains("mu.1,mu.2", 4, 400, [](int i, int c) {
     const double a = normal(i, c, 1) + (c > 1 ? 0.8 : 0.0), b = 4 + normal(i, c, 2);
@@ -240,7 +241,7 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
             std::string::npos);
 }
 
-// Well separated components whose numbers differ between chains by chance.
+// The numbers of the well separated components differ between chains by chance.
 TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   simulate("{weights: [0.3, 0.7], means: [[-8, 1], [9, 2]], scales: [[2, 1], [3, 1]]}", 400);
   folder.write("run.yaml",
@@ -274,7 +275,7 @@ TEST_F(Diagnose, ComponentsOfOurOwnRunsAreMatched) {
   EXPECT_EQ(folder.run("summary run --order --raw").exit_code, 2);
 }
 
-// No warm-up, from a start far away.
+// The run has no warm-up and starts far from the posterior.
 TEST_F(Diagnose, ARunWithoutWarmUpIsFoundOut) {
   simulate("{weights: [0.5, 0.5], means: [[-2], [2]], scales: [[1], [1]]}", 2000);
   folder.write("start.json", R"({"weights":[0.9,0.1],"means":[[-20],[20]],"scales":[[9],[9]]})");
@@ -286,7 +287,7 @@ TEST_F(Diagnose, ARunWithoutWarmUpIsFoundOut) {
   EXPECT_NE(std::find(problems.begin(), problems.end(), "warmup"), problems.end());
 }
 
-// One value is repeated a hundred times, and a component collapses on it.
+// One value is repeated a hundred times, and a component collapses onto it.
 TEST_F(Diagnose, AComponentAtItsFloorAndRepeatedRowsAreFound) {
   std::string data = "x\n";
   for (int i = 0; i < 200; ++i) data += std::to_string(normal(i, 0, 0)) + "\n";
@@ -313,7 +314,7 @@ TEST_F(Diagnose, AColumnOfFewValuesIsNamedAndNotCalledACollapse) {
   ASSERT_EQ(result.exit_code, 0);
   const std::string text = text_of(diagnosis("run", 1), "floor");
   EXPECT_EQ(text, "the scales of all components are at their floor in column sex");
-  // The run ends once its draws have converged, and says what diagnose says; with --quiet, too.
+  // The run ends once its draws have converged, and prints the finding of diagnose, even with --quiet.
   const std::string verdict =
       "warning: this run should not be trusted as it is: diagnose finds 1 problem: " + text;
   EXPECT_NE(result.err.find("the draws have converged after"), std::string::npos) << result.err;
@@ -340,7 +341,7 @@ TEST_F(Diagnose, ThinningThatWastesDrawsIsNoted) {
   EXPECT_EQ(checks(diagnosis("run", 0), "note"), (Names{"starts", "thinning"}));
 }
 
-// Superchains with one start each, still far from one another: nested R-hat detects it.
+// The superchains have one start each and are still far from one another. Nested R-hat detects this.
 TEST_F(Diagnose, SuperchainsBeginAtOnePointAndHaveANestedRhat) {
   simulate("{weights: [1], means: [[0]], scales: [[1]]}", 100);
   folder.write("run.yaml",
@@ -358,8 +359,8 @@ TEST_F(Diagnose, SuperchainsBeginAtOnePointAndHaveANestedRhat) {
   EXPECT_EQ(folder.run("check run.yaml --set sampler.superchains=7").exit_code, 2);
 }
 
-// One component: the fitted distribution is almost the posterior, so that nearly every move that uses it is
-// rightly accepted.
+// With one component, the fitted distribution is almost the posterior. Nearly every move that uses the fit is
+// therefore accepted, and this is no fault.
 TEST_F(Diagnose, MovesByAFitThatAreNearlyAllAcceptedAreNoFault) {
   std::string data = "x\n";
   for (std::uint64_t i = 0; i < 300; ++i) data += std::to_string(normal(i, 9, 0)) + "\n";

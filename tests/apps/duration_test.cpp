@@ -1,4 +1,4 @@
-// Probabilities of mixtures for utterances that are cut.
+// Tests the probabilities of mixtures for utterances that are cut to a shorter length.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// Frames of an utterance share an offset, which a mixture of frames knows nothing of: a short stretch of it
-// seems to say more than it does.
+// Frames of an utterance share an offset, which a mixture of frames ignores. The mixture is therefore too
+// sure about a short part of an utterance.
 void write_corpus(const ProgramFolder& folder) {
   const std::vector<std::string> emotions{"calm", "glad", "cross"};
   for (std::uint32_t speaker = 0; speaker < 5; ++speaker)
@@ -51,11 +51,11 @@ TEST(Duration, ShortUtterancesAreGivenLessCertainProbabilities) {
     EXPECT_EQ(ours["frames"], lengths[i]);
     EXPECT_EQ(ours["utterances"], 240);
     const double accuracy = ours["accuracy"], confidence = ours["confidence"];
-    // 5 standard errors of an accuracy of 240 utterances.
+    // The bound is 5 standard errors of an accuracy of 240 utterances.
     EXPECT_NEAR(confidence, accuracy, 5 * std::sqrt(accuracy * (1 - accuracy) / 240));
     EXPECT_LE(ours["log_loss"], theirs["log_loss"]);
   }
-  // The offset's variance of 1/16 is that of the mean of 16 frames.
+  // The offset's variance of 1/16 is the variance of the mean of 16 frames, so that n0 should be near 16.
   for (const json& n0 : learned["damping_frames_of_fold"]) {
     EXPECT_GT(n0, 4);
     EXPECT_LT(n0, 64);

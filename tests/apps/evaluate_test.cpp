@@ -1,4 +1,4 @@
-// `emomc evaluate` from a user's point of view, on simulated corpora.
+// Tests `emomc evaluate` from a user's point of view, on simulated corpora.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,7 +21,7 @@ using nlohmann::json;
 using testing::ProgramFolder;
 using testing::ProgramResult;
 
-// The frames of simulated corpora do not follow one another, and their c0 tells classes apart.
+// Consecutive frames of simulated corpora are independent, and their c0 tells classes apart.
 constexpr const char* kConfig =
     "corpus: {path: corpus}\n"
     "features: {deltas: 0, gain: kept}\n"
@@ -78,7 +78,7 @@ void expect_scores_of(const Csv& csv, const json& scores, const std::vector<std:
   std::vector<std::string> header{"utterance", "speaker", "truth", "predicted"};
   for (const auto& name : classes) header.push_back("p_" + name);
   ASSERT_EQ(csv.header, header);
-  std::map<std::string, std::pair<double, double>> recall;  // right, all
+  std::map<std::string, std::pair<double, double>> recall;  // right, all predictions
   std::map<std::string, std::map<std::string, std::pair<double, double>>> of_speaker;
   double right = 0, loss = 0, brier = 0;
   std::vector<std::vector<std::size_t>> confusion(K, std::vector<std::size_t>(K, 0));
@@ -206,7 +206,7 @@ TEST(ShowStage, TellsWhatIsLeftAfterTwoSeconds) {
   quiet(2, 4);
   EXPECT_EQ(out.str(), "");
   said(2, 4);
-  said(3, 4);  // five seconds must go by
+  said(3, 4);  // no new line before five seconds have passed
   said(4, 4);
   std::cerr.rdbuf(before);
   const std::string text = out.str();
@@ -252,7 +252,7 @@ TEST_F(Evaluate, SeedsAreAveraged) {
               std::abs(one[0]["posterior"]["uar"].get<double>() - one[1]["posterior"]["uar"].get<double>()) /
                   std::sqrt(2),
               1e-12);
-  // The same result as with each seed alone.
+  // Each seed gives the same result as an evaluation with this seed alone.
   evaluate("--seed 2 --output alone" + given_temper);
   EXPECT_EQ(folder.read("alone/predictions.csv"), folder.read("run/seed-2/predictions.csv"));
   expect_refused("config.yaml --seeds 2", {"seed-1", "--force"});
@@ -292,7 +292,7 @@ TEST_F(Evaluate, WithoutABaselineNoPredictionsOfAnEarlierOneStay) {
   EXPECT_TRUE(folder.exists("run/predictions.csv"));
 }
 
-// `emomc train` accepts a corpus of one speaker where the temper is given.
+// `emomc train` accepts a corpus of one speaker if the temper is given.
 TEST_F(Evaluate, CheckAcceptsAConfigurationThatTrainAccepts) {
   for (const char* emotion : {"calm", "glad"})
     for (const char* speaker : {"B", "C"})
@@ -307,8 +307,8 @@ TEST_F(Evaluate, CheckAcceptsAConfigurationThatTrainAccepts) {
   expect_refused("config.yaml" + given_temper, {"one speaker (A)"});
 }
 
-// The program is killed once there is a checkpoint. It continues to exactly the predictions of an undisturbed
-// run.
+// The program is killed once there is a checkpoint. The evaluation continues to exactly the predictions of an
+// undisturbed evaluation.
 TEST_F(Evaluate, GoesOnAfterItWasKilled) {
   const std::string how = " --set baseline=none --set sampler.draws=3000" + given_temper;
   evaluate("--output whole" + how);
@@ -372,8 +372,8 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused("nowhere.yaml", {"nowhere.yaml"});
   expect_refused_without_a_trace("--set corpus.clases=[a]", {"corpus.clases", "did you mean corpus.classes"});
   expect_refused_without_a_trace("--set corpus.path=nowhere", {"nowhere"});
-  // The files with the true parameters next to the tables are not tables; a table whose name does not match
-  // is refused.
+  // The files with the true parameters next to the tables are not tables. A table whose name does not match
+  // the pattern is refused.
   folder.write("corpus/stray.csv", "utterance,frame,c0,c1\n0,0,1,2\n");
   expect_refused_without_a_trace("--set corpus.unparsed=refuse", {"stray.csv", "unparsed: skip"});
   std::filesystem::remove(folder / "corpus/stray.csv");
@@ -386,8 +386,8 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused_without_a_trace("--set 'classification.class_prior={calm: 0.5, sad: 0.5}'",
                                  {"classification.class_prior", "sad", "calm, glad"});
   expect_refused_without_a_trace("--set likelihood.components=100", {"144 frames", "100 components"});
-  // Enough frames for the background, but too few for the EM fit of a class: this is detected before sampling
-  // begins.
+  // There are enough frames for the background, but too few for the EM fit of a class. This is detected
+  // before sampling begins.
   expect_refused_without_a_trace("--set likelihood.components=60", {"class calm", "72 frames"});
   expect_refused_without_a_trace("--set 'prior={means: {normal: {mean: 0, sd: 1}}}'", {"prior.means"});
   expect_refused_without_a_trace("--set sampler.init=start.json", {"sampler.init", "kmeans"});
@@ -406,7 +406,8 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused_without_a_trace("", {"glad_B.csv"});
 }
 
-/// The unweighted average recall on all utterances with the parameters from which the corpus was simulated.
+/// Returns the unweighted average recall on all utterances with the parameters from which the corpus was
+/// simulated.
 double best_uar(const std::filesystem::path& corpus, const std::vector<std::string>& classes) {
   std::vector<std::filesystem::path> others;
   const FeatureSet features = read_feature_tables(corpus, "{emotion}_{speaker}.csv", &others);
@@ -439,8 +440,8 @@ double best_uar(const std::filesystem::path& corpus, const std::vector<std::stri
   return total;
 }
 
-// 2,040 test utterances. Training sets have 1,530 utterances, so that the loss from estimating the parameters
-// is far below 0.03. Both classifiers predict the same utterances and differ on few of them.
+// There are 2,040 test utterances. Training sets have 1,530 utterances, so that the loss from estimating the
+// parameters is far below 0.03. Both classifiers predict the same utterances and differ on few of them.
 TEST_F(Evaluate, IsCloseToTheBestPossibleClassifier) {
   folder.write("simulation.yaml",
                "model: gaussian_mixture\n"

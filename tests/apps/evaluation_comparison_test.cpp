@@ -1,4 +1,4 @@
-// `emomc compare` of evaluations and `emomc evaluate --compare`.
+// Tests `emomc compare` of evaluations and `emomc evaluate --compare`.
 #include "evaluation_comparison.hpp"
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 using testing::ProgramFolder;
 
-// An evaluation of six utterances of three speakers, by its files alone. `sure`: the probability of the
-// predicted class.
+// Writes the files of an evaluation of six utterances of three speakers. `sure` has the probabilities of the
+// predicted classes.
 void write_evaluation(const ProgramFolder& folder, const std::string& name,
                       const std::vector<std::string>& predicted, const std::vector<double>& sure,
                       const std::string& folds = R"([["a"],["b"],["c"]])") {
@@ -45,7 +45,8 @@ class ComparedEvaluations : public ::testing::Test {
   }
 };
 
-// Worked by hand: the UARs are 1 and 2/3; without a speaker 1 and 3/4, 1/2, 3/4.
+// The numbers are computed by hand: the UARs are 1 and 2/3. Without one of the speakers, they are 1 and 3/4,
+// 1/2 or 3/4.
 TEST_F(ComparedEvaluations, DifferencesHaveIntervalsOverSpeakers) {
   const auto result = folder.run("compare all some --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -62,9 +63,9 @@ TEST_F(ComparedEvaluations, DifferencesHaveIntervalsOverSpeakers) {
   EXPECT_NEAR(pair["uar"].get<double>(), -1.0 / 3, 1e-12);
   // t(2) is 4.302653 at 97.5 %, and se^2 = 2/3 * (1/12^2 + 1/6^2 + 1/12^2).
   const double half = 4.302653 * std::sqrt(2.0 / 3 * (1.0 / 144 + 1.0 / 36 + 1.0 / 144));
-  EXPECT_EQ(pair["uar_interval"][0], -1);  // where no difference can be
+  EXPECT_EQ(pair["uar_interval"][0], -1);  // the end at which no difference is possible
   EXPECT_NEAR(pair["uar_interval"][1].get<double>(), -1.0 / 3 + half, 1e-6);
-  // Of the log loss: the differences of speakers a and c are log(0.9 / 0.4) and log(0.6 / 0.25), over 6 or 4.
+  // The log losses of speakers a and c differ by log(0.9 / 0.4) and log(0.6 / 0.25), divided by 6 or 4.
   const double a = std::log(0.9 / 0.4), c = std::log(0.6 / 0.25), d = (a + c) / 6;
   const double without[] = {c / 4, (a + c) / 4, a / 4}, mean = (a + c) / 6;
   double squares = 0;
@@ -73,7 +74,7 @@ TEST_F(ComparedEvaluations, DifferencesHaveIntervalsOverSpeakers) {
   EXPECT_NEAR(pair["log_loss_interval"][0].get<double>(), d - 4.302653 * std::sqrt(2.0 / 3 * squares), 1e-5);
   const auto text = folder.run("compare all some");
   EXPECT_NE(text.out.find("-0.333"), std::string::npos) << text.out;
-  // Of an evaluation with itself nothing differs.
+  // An evaluation does not differ from itself.
   const json same = json::parse(folder.run("compare all all --json").out)["differences"][0];
   EXPECT_EQ(same["uar_interval"], (json{0.0, 0.0}));
 }
@@ -138,7 +139,7 @@ TEST_F(EvaluateAndCompare, EvaluatesEachConfigurationOnTheSameFolds) {
   EXPECT_NEAR(shown["methods"][0]["uar"].get<double>(), scores["posterior"]["uar"].get<double>(), 1e-12);
   EXPECT_NEAR(shown["methods"][0]["log_loss"].get<double>(), scores["posterior"]["log_loss"].get<double>(),
               1e-9);
-  // The jackknife of the difference is the evaluation's own.
+  // The jackknife interval of the difference equals the one that the evaluation computes itself.
   for (int end : {0, 1})
     EXPECT_NEAR(-shown["differences"][0]["uar_interval"][1 - end].get<double>(),
                 scores["posterior_minus_penalised"]["uar_interval"][end].get<double>(), 1e-12);

@@ -1,4 +1,4 @@
-// Configurations of `emomc evaluate` and `emomc train`: defaults, round trips and refusals.
+// Tests configurations of `emomc evaluate` and `emomc train`: defaults, round trips and refusals.
 #include "evaluation_config.hpp"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,8 @@ TEST(EvaluationConfigDefaults, OfSoftmaxRegressionFollowThePrior) {
   EXPECT_EQ(parsed(recordings).features.set, FunctionalSet::full);
 }
 
-// Chains that start at draws from a wide prior are far out, and those of nuts might stay there.
+// Chains that start at draws from a wide prior are far from the posterior, and those of nuts might stay
+// there.
 TEST(EvaluationConfigDefaults, OfTheProposalFollowTheStarts) {
   const auto sampler_of = [](const std::string& more) { return parsed(corpus + more).run.sampler; };
   EXPECT_EQ(sampler_of("training: {background: none}\n").proposal.kind, "nuts");
@@ -229,7 +230,7 @@ TEST(ShippedEvaluationConfigs, AreValid) {
 
 struct BadEvaluation {
   std::string yaml;
-  std::vector<std::string> words;  ///< that the message must contain
+  std::vector<std::string> words;  ///< words that the message must contain
 };
 
 void PrintTo(const BadEvaluation& bad, std::ostream* out) { *out << bad.yaml; }

@@ -1,5 +1,6 @@
-// Calls on files in the directory of an evaluation or a training fail, or the program is killed at them. It
-// prints how to continue, and continues to exactly the predictions or the model of an undisturbed call.
+// Tests evaluations and trainings in whose directories calls on files fail, or which are killed at these
+// calls. The program prints how to continue, and continues to exactly the predictions or the model of an
+// undisturbed call.
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ using testing::ProgramResult;
 
 struct Command {
   std::string name;
-  std::vector<std::string> results;  // files that are bitwise equal in all runs
+  std::vector<std::string> results;  // names of files that are bitwise equal in all runs
 };
 
 std::ostream& operator<<(std::ostream& out, const Command& command) { return out << command.name; }
@@ -58,7 +59,7 @@ TEST_P(EvaluationFaults, AreToldAndTheResultsAreThoseOfAnUndisturbedRun) {
   for (const std::string& name : GetParam().results) expected[name] = folder.read("run/" + name);
 
   std::map<std::string, int> outcomes;
-  std::size_t first = 1;  // different calls for each kind of fault
+  std::size_t first = 1;  // each kind of fault begins at another call
   for (const std::string action :
        {"enospc", "enospc+", "eio", "eio+", "eintr", "short", "kill", "killed", "term"}) {
     const bool harmless = action == "eintr" || action == "short", failure = !harmless && action[0] == 'e';

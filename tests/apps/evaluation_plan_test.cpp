@@ -1,4 +1,4 @@
-// The cross-validation plan: no speaker's frames may influence the posterior with which this speaker is
+// Tests the cross-validation plan: no speaker's frames may influence the posterior with which this speaker is
 // scored.
 #include "emomc/emotion/evaluation_plan.hpp"
 
@@ -22,7 +22,8 @@ struct Row {
   std::size_t frames = 3;
 };
 
-/// Each value identifies its utterance and row: 100 * utterance + row, and the negative of it.
+/// Makes features whose values identify their utterance and row: 100 * utterance + row, and the negative of
+/// that.
 FeatureSet features_of(const std::vector<Row>& rows) {
   FeatureSet features;
   features.columns = {"a", "b"};
@@ -80,7 +81,7 @@ TEST(LabelledFramesTest, KeepEachUtterancesRows) {
   const LabelledFrames frames = frames_of(rows, {"sad", "glad"});
   EXPECT_EQ(frames.classes, (std::vector<std::string>{"sad", "glad"}));
   EXPECT_EQ(frames.speakers, (std::vector<std::string>{"A", "B"}));
-  // Without the utterance that has no frames and the one of another class.
+  // The utterance that has no frames and the one of another class are left out.
   ASSERT_EQ(frames.class_of.size(), 6u);
   EXPECT_EQ(frames.rows.num_rows, 16u);
   std::set<std::string> seen;
@@ -140,9 +141,9 @@ TEST(LabelledFramesTest, RefuseWhatCannotBeToldApart) {
   expect_words(refusal([] { frames_of({{"A", "x", 2}, {"B", "y", 0}}); }), {"1 class (x)"});
 }
 
-/// Properties of every plan: a set trains on all segments of its classes except those of its excluded
-/// speakers; the set of a fold excludes exactly its test speakers; the set of an inner fold excludes these
-/// and its own speakers.
+/// Checks the properties of every plan. A set trains on all segments of its classes except those of its
+/// excluded speakers. The set of a fold excludes exactly its test speakers. The set of an inner fold excludes
+/// these and its own speakers.
 void expect_honest(const LabelledFrames& frames, const EvaluationPlan& plan) {
   for (const TrainingSet& set : plan.sets) {
     ASSERT_EQ(set.segments_of_class.size(), frames.num_classes());
@@ -192,7 +193,7 @@ TEST(EvaluationPlanTest, LeavesOneSpeakerOutAndSharesPairs) {
     const EvaluationPlan plan = plan_evaluation(frames, config_of());
     expect_honest(frames, plan);
     ASSERT_EQ(plan.folds.size(), static_cast<std::size_t>(n));
-    // A pair of speakers serves two folds.
+    // The set that excludes a pair of speakers serves two folds.
     EXPECT_EQ(plan.sets.size(), static_cast<std::size_t>(n + n * (n - 1) / 2));
     EXPECT_EQ(
         std::count_if(plan.sets.begin(), plan.sets.end(), [](const auto& set) { return set.is_tested; }), n);

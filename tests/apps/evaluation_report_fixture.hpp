@@ -1,4 +1,4 @@
-// An evaluation of two speakers and three classes in a folder, written by the evaluation's own functions.
+// Writes an evaluation of two speakers and three classes into a folder, by the evaluation's own functions.
 #pragma once
 
 #include <cmath>
@@ -42,7 +42,8 @@ class EvaluationReportTest : public ::testing::Test {
     results.em = judge_method(frames, folds(0.97, 2), 11, nullptr);
   }
 
-  /// Folds that are wrong about every `period`th utterance. `share` of the pairs have converged.
+  /// Returns folds in which about every `period`th utterance is predicted wrongly. `share` of the pairs have
+  /// converged.
   std::vector<FoldResult> folds(double share, int period) const {
     std::vector<FoldResult> result(2);
     for (int u = 0; u < 24; ++u) {

@@ -1,4 +1,4 @@
-// Input from which the page of an evaluation is not made, and other commands that refuse evaluations.
+// Tests input from which the page of an evaluation is not made, and other commands that refuse evaluations.
 #include "evaluation_report_fixture.hpp"
 
 namespace emomc {
@@ -70,7 +70,7 @@ TEST_F(EvaluationReportRefusals, RefusesDamagedPredictionsNamingWhatIsWrong) {
   expect_refusal("predictions.csv", "there is no such file");
 }
 
-// Otherwise the chains of many posteriors would be read as the chains of one.
+// Without the refusal, the chains of many posteriors would be read as the chains of one.
 TEST_F(EvaluationReportRefusals, OtherCommandsRefuseDirectoriesOfManyPosteriors) {
   write();
   folder.write("model/manifest.json", R"({"kind": "model"})");

@@ -1,4 +1,4 @@
-// The page of an evaluation.
+// Tests the page of an evaluation.
 #include "evaluation_report_fixture.hpp"
 
 namespace emomc {
@@ -27,9 +27,10 @@ TEST_F(EvaluationReport, ShowsScoresAndChartsInABrowserWithoutErrors) {
   if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
   const json result = shown();
   EXPECT_EQ(result["errors"], json::array());
-  EXPECT_EQ(result["charts"].size(), 3u);  // reliability, confidence, speakers
+  EXPECT_EQ(result["charts"].size(), 3u);  // the charts are reliability, confidence and speakers
   for (const auto& [name, colors] : result["charts"].items()) EXPECT_GT(colors.get<int>(), 30) << name;
-  // Posterior and EM (and the diagonal): confidences are 0.51, 0.53, ..., 0.97, in five bins.
+  // The reliability chart has the posterior, EM and the diagonal. Confidences are 0.51, 0.53, ..., 0.97, in
+  // five bins.
   EXPECT_EQ(result["drawn"],
             json({{"reliability", {5, 5, 2}}, {"confidence", {5, 5}}, {"speakers", {2, 2}}}));
   EXPECT_EQ(result["first"], "utterance 0");
@@ -37,8 +38,8 @@ TEST_F(EvaluationReport, ShowsScoresAndChartsInABrowserWithoutErrors) {
   EXPECT_EQ(result["wrong"], 8);
   EXPECT_EQ(result["marked"], 8);
   EXPECT_EQ(result["none"], 0);
-  // Computed by hand: utterances 0, 3, ... are all Angry and predicted as Sad; EM is wrong in every second
-  // one, four per class.
+  // The numbers are computed by hand: utterances 0, 3, ... are all Angry and predicted as Sad. EM is wrong in
+  // every second utterance, four of each class.
   EXPECT_EQ(result["confusion"], json({0, 8, 0, 0, 8, 0, 0, 0, 8}));
   EXPECT_EQ(result["confusion_em"], json({4, 4, 0, 0, 4, 4, 4, 0, 4}));
   expect_all(result,

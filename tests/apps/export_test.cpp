@@ -1,4 +1,4 @@
-// Draws in the file formats of other programs, read by these programs if they are installed.
+// Tests draws in the file formats of other programs, read by these programs if they are installed.
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -33,8 +33,8 @@ class Export : public ::testing::Test {
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
 
-  /// The output of a script that gets the folder as argument; nothing if it exits with 77, since a package is
-  /// missing.
+  /// Returns the output of a script that gets the folder as argument. Returns nothing if the script exits
+  /// with 77, because a package is missing.
   std::optional<json> read_by(const std::string& interpreter, const std::string& script) {
     const std::string command = interpreter + " '" EMOMC_SOURCE_DIR "/tests/apps/readers/" + script + "' '" +
                                 folder.path().string() + "' > '" + (folder / "out.json").string() + "' 2> '" +
@@ -93,7 +93,7 @@ TEST_F(Export, StanFilesReadBackToTheSameBits) {
     same("means.2.1", "means[1,0]");
     if (std::string(covariance) == "full") {
       same("covariances.2.2.1", "covariances[1,1,0]");
-      same("covariances.2.1.2", "covariances[1,1,0]");  // whole matrices
+      same("covariances.2.1.2", "covariances[1,1,0]");  // covariances are exported as whole matrices
     }
   }
 }
@@ -111,7 +111,7 @@ TEST_F(Export, StanFilesHaveTheLinesThatReadersLookFor) {
     if (line.starts_with("#  Elapsed Time: ")) elapsed = line.find_first_of("0123456789") == 17;
   }
   EXPECT_TRUE(generator && adaptation && elapsed);
-  // The header does not claim another sampler.
+  // The header must not name another sampler.
   const std::string text = folder.read("draws-1.csv");
   EXPECT_NE(text.find("algorithm = Metropolis\n"), std::string::npos);
   EXPECT_NE(text.find("engine = emomc\n"), std::string::npos);
@@ -166,7 +166,7 @@ TEST_F(Export, ArvizAgreesWithOurSummary) {
   if (!read) GTEST_SKIP() << "no python3 with arviz";
   EXPECT_EQ((*read)["observed"], (json{300, 2}));
   expect_our_summary((*read)["rows"], 1e-8);
-  // ArviZ's own leave-one-out; its tail size ignores our relative efficiency.
+  // The comparison is with ArviZ's own leave-one-out, whose tail size ignores our relative efficiency.
   const json ours = json::parse(folder.run("compare run --loo-by row --draws 600 --json").out)["runs"][0];
   EXPECT_NEAR((*read)["elpd_loo"].get<double>(), ours["elpd_loo"].get<double>(), 0.02);
   EXPECT_NEAR((*read)["se"].get<double>(), ours["se_elpd_loo"].get<double>(), 0.05);
@@ -236,7 +236,7 @@ TEST_F(Export, TablesReadBackToTheSameBits) {
     return all;
   };
   EXPECT_EQ(parameters("table.csv"), parameters("run"));
-  // A table is a run by itself, even if other files are named too.
+  // A table is a run of its own, even if other files are named, too.
   const testing::ProgramResult both = folder.run("summary table.csv table.csv --json");
   EXPECT_EQ(nlohmann::json::parse(both.out).size(), 2u) << both.err;
 }
@@ -284,7 +284,7 @@ TEST_F(Export, ReplicatesAreWrittenOrRefusedWithTheReason) {
   refused("csv --posterior-predictive", {"--posterior-predictive: allowed with netcdf and a run directory"});
   refused("netcdf --predictive-draws 5", {"--predictive-draws: allowed with --posterior-predictive or"});
   refused("netcdf --prior-predictive --predictive-draws 0", {"--predictive-draws"});
-  // 300 rows x 2 columns x 1,000,000 draws.
+  // The replicates would have 300 rows x 2 columns x 1,000,000 draws.
   refused("netcdf --prior-predictive --predictive-draws 1000000",
           {"predictive draws: 1000000 of each of 1 chain with 300 rows of 2 columns take 4.8 GB; allowed: at "
            "most "
@@ -301,7 +301,7 @@ TEST_F(Export, ReplicatesAreWrittenOrRefusedWithTheReason) {
   refused("netcdf --posterior-predictive", {"data.files", "data/data.csv: there is no such file"});
 }
 
-// 130,000 rows x 1,000 draws would take 1.04 GB, whatever the manifest says of the number of rows.
+// 130,000 rows x 1,000 draws would take 1.04 GB, whatever number of rows the manifest states.
 TEST_F(Export, LogLikelihoodsOfMoreThanAGigabyteAreRefused) {
   if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
   folder.write("simulation.yaml",

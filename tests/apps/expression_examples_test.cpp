@@ -1,5 +1,5 @@
-// The examples of docs/your-own-likelihood.md: each runs with its defaults, and has Stan's log likelihood and
-// log prior (data/make_expressions.R).
+// Tests the examples of docs/your-own-likelihood.md: each runs with its defaults, and has Stan's log
+// likelihood and log prior (data/make_expressions.R).
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +46,8 @@ class LikelihoodExample : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(All, LikelihoodExample, ::testing::ValuesIn(examples()),
                          [](const auto& example) { return example.param; });
 
-// Values of the parameters by name, in the order of the layout; "alpha.mean" is alpha_mean in Stan.
+// Returns the values of the parameters in the order of the layout. `parameters` has them by name;
+// "alpha.mean" is alpha_mean in Stan.
 std::vector<double> theta_of(const ParameterLayout& layout, const nlohmann::json& parameters) {
   std::vector<double> theta;
   for (const ParameterBlock& block : layout.blocks) {
@@ -97,7 +98,7 @@ TEST_P(LikelihoodExample, ConvergesWithItsDefaults) {
   EXPECT_EQ(verdict.exit_code, 0) << verdict.out;
 }
 
-// Our name of an element: eta[1] in Stan is eta[0] here, alpha_mean is alpha.mean.
+// Returns our name of an element: eta[1] in Stan is eta[0] here, and alpha_mean is alpha.mean.
 std::string our_name(const std::string& theirs) {
   if (theirs.starts_with("alpha_")) return "alpha." + theirs.substr(6);
   const auto bracket = theirs.find('[');
@@ -105,8 +106,8 @@ std::string our_name(const std::string& theirs) {
   return theirs.substr(0, bracket) + "[" + std::to_string(std::stoi(theirs.substr(bracket + 1)) - 1) + "]";
 }
 
-// 66 parameters with 5 numbers each in all. With z = 6 a normal error exceeds the bound with probability
-// 2e-9, so that a false alarm occurs for less than 1e-6 of all seeds.
+// All examples together have 66 parameters with 5 numbers each. With z = 6 a normal error exceeds the bound
+// with probability 2e-9, so that a false alarm occurs for less than 1e-6 of all seeds.
 TEST(LikelihoodExamples, HaveStansPosteriors) {
   const auto reference = stan();
   int compared = 0;

@@ -1,4 +1,5 @@
-// Likelihoods of the user's own by the program: configurations, refusals, runs, and what reads them.
+// Tests likelihoods of the user's own in the program: configurations, refusals, runs, and the commands that
+// read the runs.
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -18,7 +19,7 @@ const std::string kNormal =
     "  log_density: \"normal_lpdf(x, m, s)\"\n"
     "prior: {m: {normal: {mean: 0, sd: 10}}, s: {half_normal: 5}}\n";
 
-/// Rows of x, a count n and a group g.
+/// Returns rows of x, a count n and a group g.
 std::string some_rows() {
   std::string text = "x,n,g\n";
   for (int i = 0; i < 60; ++i)
@@ -184,7 +185,7 @@ TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
   refused("EMOMC_CXX=$PWD/broken", "failed: likelihood.cpp:1: error: no memory");
   refused("EMOMC_CXX=$PWD/killed", "the compiler was killed by signal 9");
   refused("EMOMC_CXX=$PWD/missing", "EMOMC_CXX: there is no program");
-  // Code is not loaded from a folder that others may write to, nor where it has been changed.
+  // Code is not loaded from a folder into which others may write, nor from a changed file.
   folder.shell("mkdir -p cache/host && chmod 777 cache/host");
   refused("", "chmod 700");
   folder.shell("chmod 700 cache/host");
@@ -196,14 +197,14 @@ TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
       folder.shell("env -u HOME -u XDG_CACHE_HOME -u EMOMC_CACHE_DIR \"$EMOMC\" run c.yaml -q -o homeless")
           .exit_code,
       0);
-  // Without a compiler, and without a backend that was asked for, the likelihood is interpreted.
+  // Without a compiler the likelihood is interpreted, unless the configuration names a backend.
   folder.write("d.yaml", kNormal + "sampler: {warmup: 100, draws: 100}\n");
   const auto interpreted = folder.shell("PATH=/nowhere \"$EMOMC\" run d.yaml -o slow");
   EXPECT_EQ(interpreted.exit_code, 0) << interpreted.err;
   EXPECT_NE(interpreted.err.find("interpreted by backend reference"), std::string::npos) << interpreted.err;
 }
 
-/// The blocks of a page between ```KIND and ```.
+/// Returns the blocks of a page between ```KIND and ```.
 std::vector<std::string> blocks_of(const std::string& page, const std::string& kind) {
   std::vector<std::string> blocks;
   const std::string begin = "```" + kind + "\n";
@@ -253,7 +254,7 @@ TEST_F(ExpressionRuns, CategoriesAreNumberedByTheirLevels) {
   const auto predicted = nlohmann::json::parse(folder.run("predict run --data new.csv --json").out);
   EXPECT_NEAR(predicted["outputs"]["level"]["mean"][0].get<double>(), 0.45, 0.5);
   EXPECT_NEAR(predicted["outputs"]["level"]["mean"][1].get<double>(), 10.45, 0.5);
-  // A school has its own m, which the draws know: that is said, and Pareto k is high.
+  // Each school has its own m, which depends on its rows. A warning states this, and Pareto k is high.
   const auto by_school = nlohmann::json::parse(folder.run("compare run --by school --json").out);
   EXPECT_EQ(by_school["groups"], 3);
   EXPECT_NE(by_school["warnings"].dump().find("each school has parameters of its own"), std::string::npos);

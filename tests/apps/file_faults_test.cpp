@@ -1,5 +1,6 @@
-// Every call on a file of the run directory fails once in every way in which a disk can fail. The program
-// reports it with advice, and the run continues to the draws of an undisturbed run.
+// Tests runs in which every call on a file of the run directory fails once, in every way in which a disk can
+// fail. The program reports the failure with advice, and the run continues to the draws of an undisturbed
+// run.
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,7 @@ class FileFaults : public ::testing::Test {
   std::map<std::string, int> outcomes;
 
   // Expects one line that names the failure in the run directory and says how to continue. The verdict on the
-  // draws, which are few, may stand before it.
+  // few draws may precede this line.
   void expect_a_message(const ProgramResult& result, const std::string& fault) {
     const auto lines = std::count(result.err.begin(), result.err.end(), '\n');
     EXPECT_EQ(lines, has(result.err, "should not be trusted") ? 2 : 1) << fault << ": " << result.err;
@@ -79,7 +80,7 @@ class FileFaults : public ::testing::Test {
 
 TEST_F(FileFaults, OfEveryKindAtEveryCallAreToldAndSurvived) {
   const std::size_t stride = testing::long_form() ? 1 : 23;
-  std::size_t first = 1;  // different calls for each kind of fault
+  std::size_t first = 1;  // each kind of fault begins at another call
   for (const char* action : {"enospc", "enospc+", "eio", "eio+", "eintr", "short"}) {
     for (std::size_t n = testing::long_form() ? 1 : first; n <= run.calls.size(); n += stride)
       expect_survival(action, n);
@@ -88,7 +89,7 @@ TEST_F(FileFaults, OfEveryKindAtEveryCallAreToldAndSurvived) {
   tell();
 }
 
-// A continued run whose reads and writes fail.
+// Reads and writes of a continued run fail.
 TEST_F(FileFaults, WhileGoingOnLeaveTheCheckpointGood) {
   const std::string stop = "int@" + run.at_checkpoint(2);
   ASSERT_EQ(run.strike(stop).exit_code, 130);
@@ -132,7 +133,7 @@ TEST_F(FileFaults, ADirectoryThatVanishesEndsTheRunWithAMessage) {
         EXPECT_EQ(struck.exit_code, kMachineFault) << what << ": " << struck.err;
         EXPECT_TRUE(has(struck.err, "emomc: error: run")) << what << ": " << struck.err;
         EXPECT_TRUE(has(struck.err, "--resume")) << what << ": " << struck.err;
-        // After the directory is restored, the run continues.
+        // Once the directory is back in its place, the run continues.
         const ProgramResult resumed = run.resume();
         EXPECT_EQ(resumed.exit_code, 0) << what << ": " << resumed.err;
       }
@@ -143,7 +144,7 @@ TEST_F(FileFaults, ADirectoryThatVanishesEndsTheRunWithAMessage) {
   tell();
 }
 
-// Flipped bits in chain files and in the checkpoint, of a finished run and of one that is continued.
+// Bits are flipped in chain files and in the checkpoint, of a finished run and of one that is continued.
 TEST_F(FileFaults, AFlippedBitIsToldByReadersAndByResume) {
   const int samples = testing::long_form() ? 400 : 10;
   ASSERT_EQ(run.strike("int@" + run.at_checkpoint(2), "-q").exit_code, 130);
@@ -184,7 +185,8 @@ TEST_F(FileFaults, AChainFileThatIsShorterOrGoneIsTold) {
   testing::expect_refused(run.folder, "run config.yaml --output run --resume", {"chain-00001.emc"});
 }
 
-// Summaries, diagnoses and exports of a run that is running, is killed, and continues.
+// A run is summarised, diagnosed and exported while it is running, after it is killed, and after it
+// continues.
 TEST_F(FileFaults, ReadersMayComeAtAnyMoment) {
   const int rounds = testing::long_form() ? 60 : 6;
   std::atomic<bool> going = true;

@@ -1,4 +1,4 @@
-// Folds from a file, scores by a column, and several corpora in one manifest.
+// Tests folds from a file, scores by a column, and several corpora in one manifest.
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ class FileFolds : public testing::Softmax {
     folder.write("speakers.csv",
                  "speaker,fold,gender,part\ns1,x,f,train\ns2,y,m,dev\ns3,x,m,test\ns4,y,,test\n");
   }
-  // A table of recordings with the fold of `fold_of` for each, in another order than the corpus has.
+  // Returns a table of recordings with the fold `fold_of` of each. Its order differs from that of the corpus.
   static std::string recordings(const std::map<std::string, std::string>& fold_of) {
     std::string text = "fold;file\n";
     for (const int take : {2, 0, 1})
@@ -36,7 +36,7 @@ TEST_F(FileFolds, AreTheSameHoweverTheyAreGiven) {
   const json groups = evaluate("--output k --set 'folds={k_fold_by_speaker: 2}'");
   EXPECT_FALSE(groups.contains("fold_names"));
   folder.write("recordings.csv", recordings({{"s1", "x"}, {"s2", "y"}, {"s3", "x"}, {"s4", "y"}}));
-  // Its names begin with a folder that those of the corpus, which is not below it, do not have.
+  // Names of recordings in the file begin with a folder that the names in the corpus do not have.
   for (const std::string file : {"speakers.csv", "recordings.csv"}) {
     const json scores = evaluate("--force --set 'folds={file: " + file + "}'");
     EXPECT_EQ(scores["test_speakers_of_fold"], (json(Names{{"s1", "s3"}, {"s2", "s4"}}))) << file;
@@ -90,20 +90,20 @@ TEST_F(FileFolds, ThatDoNotFitAreRefusedBeforeAnythingIsWritten) {
   expect_refused("check config.yaml --set 'folds={file: t.csv}'", {"speaker s2 is in fold"});
 }
 
-// Computed from the predictions that are written.
+// The expected scores are computed from the predictions that the program writes.
 TEST_F(FileFolds, ScoresAreGivenByAColumn) {
   const json scores = evaluate("--by gender,part --set by.file=speakers.csv");
   const json& by = scores["posterior"]["by"];
   ASSERT_EQ(by.size(), 2u);
   EXPECT_EQ(by[0]["column"], "gender");
   EXPECT_EQ(by[1]["column"], "part");
-  ASSERT_EQ(by[0]["values"].size(), 3u);  // "" of s4, f, m
+  ASSERT_EQ(by[0]["values"].size(), 3u);  // the values are "" of s4, f and m
   const std::map<std::string, std::vector<std::string>> speakers{
       {"", {"s4"}}, {"f", {"s1"}}, {"m", {"s2", "s3"}}};
   const auto rows = csv(folder.read("run/predictions.csv"));
   for (const json& group : by[0]["values"]) {
     const auto& own = speakers.at(group["value"].get<std::string>());
-    std::map<std::string, std::pair<double, double>> right;  // of each class, and all
+    std::map<std::string, std::pair<double, double>> right;  // right, all predictions
     double loss = 0, all = 0;
     for (std::size_t i = 1; i < rows.size(); ++i) {
       if (std::find(own.begin(), own.end(), rows[i][1]) == own.end()) continue;
@@ -119,12 +119,12 @@ TEST_F(FileFolds, ScoresAreGivenByAColumn) {
     EXPECT_EQ(group["speakers"], own.size());
     EXPECT_NEAR(group["uar"].get<double>(), uar, 1e-12);
     EXPECT_NEAR(group["log_loss"].get<double>(), loss / all, 1e-9);
-    EXPECT_EQ(group["uar_interval"][0].is_null(), own.size() == 1);  // one speaker tells nothing of others
+    EXPECT_EQ(group["uar_interval"][0].is_null(), own.size() == 1);  // none from one speaker
   }
   EXPECT_TRUE(scores["penalised"].contains("by"));
   const auto text = folder.run("evaluate config.yaml --force -q --by gender --set by.file=speakers.csv");
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  // What is given more than once adds up, and a text is printed without --quiet.
+  // Columns of several --by are combined, and without --quiet a text is printed.
   const auto shown =
       folder.run("evaluate config.yaml --force --by gender --by part --set by.file=speakers.csv");
   for (const char* words : {"by gender", "(empty)", "by part", "macro-F1"})
@@ -148,7 +148,7 @@ TEST_F(FileFolds, ScoresAreGivenByAColumn) {
     expect_refused("evaluate config.yaml --force " + more, words);
 }
 
-// Two corpora, of which one has other words, another sample rate and other speakers.
+// The corpora have different words for the labels, different sample rates and different speakers.
 class SeveralCorpora : public testing::Softmax {
  protected:
   void SetUp() override {
@@ -191,19 +191,19 @@ TEST_F(SeveralCorpora, TrainOnSomeAndTestOthers) {
   EXPECT_EQ(scores["test_speakers_of_fold"], (json(Names{{"two3", "two4"}})));
   EXPECT_EQ(scores["fold_names"], json({"two"}));
   const json& by = scores["posterior"]["by"][0]["values"];
-  ASSERT_EQ(by.size(), 1u);  // the other language is only trained on
+  ASSERT_EQ(by.size(), 1u);  // recordings in the other language are used for training only
   EXPECT_EQ(by[0]["value"], "en");
   EXPECT_EQ(by[0]["utterances"], 18);
   EXPECT_EQ(by[0]["uar"], scores["posterior"]["uar"]);
   EXPECT_GT(scores["posterior"]["uar"].get<double>(), 0.7);  // chance is 1/3
-  // The labels' map is what writing the common words would be.
+  // The labels' map has the same result as a manifest with the common words.
   const auto common = folder.run(
       "evaluate own.yaml --set corpus.path=common.csv --set corpus.labels={} --set 'folds={test_speakers: "
       "[two3, "
       "two4]}' --output common --json -q");
   ASSERT_EQ(common.exit_code, 0) << common.err;
   EXPECT_EQ(folder.read("run/predictions.csv"), folder.read("common/predictions.csv"));
-  // Each corpus in turn.
+  // Each corpus is left out in turn.
   const auto each =
       folder.run("evaluate own.yaml --set 'folds={file: own.csv, column: corpus}' --force --json -q");
   ASSERT_EQ(each.exit_code, 0) << each.err;

@@ -1,4 +1,4 @@
-// Maximum-likelihood fits and their standard errors.
+// Tests maximum-likelihood fits and their standard errors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,9 +24,9 @@ class Fit : public ::testing::Test {
   }
 };
 
-// One Gaussian with a full covariance C: the standard error of a mean is sqrt(C_ii / N), that of a covariance
-// sqrt((C_ii C_jj + C_ij^2) / N), at the maximum of the likelihood (Anderson 2003, theorem 3.4.4). The
-// columns have very different units and offsets.
+// For one Gaussian with a full covariance C, the standard error of a mean is sqrt(C_ii / N), and that of a
+// covariance is sqrt((C_ii C_jj + C_ij^2) / N), at the maximum of the likelihood (Anderson 2003, theorem
+// 3.4.4). The columns have very different units and offsets.
 TEST_F(Fit, StandardErrorsOfOneGaussianAreThoseInClosedForm) {
   constexpr int kRows = 4000;
   std::string data = "a,b\n";
@@ -47,10 +47,11 @@ TEST_F(Fit, StandardErrorsOfOneGaussianAreThoseInClosedForm) {
                       std::sqrt((c[i][i] * c[j][j] + c[i][j] * c[i][j]) / kRows),
                   1, 2e-3);
   }
-  EXPECT_EQ(errors["weights"][0], 0);  // it is 1
+  EXPECT_EQ(errors["weights"][0], 0);  // the only weight is always 1
 }
 
-// Fit and HESSE of iminuit 2.x for the same 20,000 events (tests/apps/data/two_gaussian_iminuit.py).
+// The expected values are those of the fit and of HESSE of iminuit 2.x for the same 20,000 events
+// (tests/apps/data/two_gaussian_iminuit.py).
 TEST_F(Fit, TwoGaussiansAreThoseOfIminuit) {
   folder.write("simulation.yaml",
                "model: two_gaussian\nparameters: {fraction: 0.7, mean: 0.3, sigma: [0.8, 2.2]}\nrows: 20000\n"
@@ -68,7 +69,7 @@ TEST_F(Fit, TwoGaussiansAreThoseOfIminuit) {
   }
 }
 
-// More rows than the 20,000 that the first fits use.
+// There are more rows than the 20,000 that the first fits use.
 TEST_F(Fit, ManyEventsAreFittedOnAllRows) {
   folder.write("simulation.yaml",
                "model: two_gaussian\nparameters: {fraction: 0.6, mean: -1, sigma: [1, 3]}\nrows: 100000\n"
@@ -77,12 +78,12 @@ TEST_F(Fit, ManyEventsAreFittedOnAllRows) {
   const std::string config = "data: {file: data/data.csv}\nlikelihood: {model: two_gaussian}\n";
   const json found = fit(config);
   folder.write("start.json", found["parameters"].dump());
-  // EM, from there and with a smaller tolerance, does not find a higher likelihood.
+  // EM with a smaller tolerance, started at this fit, does not find a higher likelihood.
   const json further = fit(config, "--start start.json --tolerance 1e-13 --max-rounds 100000");
   EXPECT_NEAR(found["log_likelihood"].get<double>(), further["log_likelihood"].get<double>(), 1e-4);
 }
 
-// Two equal components are a stationary point: the likelihood does not change with their weights.
+// Two equal components are a stationary point at which the likelihood does not change with their weights.
 TEST_F(Fit, StandardErrorsAreRefusedWhereTheHessianIsNotPositiveDefinite) {
   std::string data = "x\n";
   for (std::uint64_t i = 0; i < 300; ++i)

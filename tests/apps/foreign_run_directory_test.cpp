@@ -1,4 +1,4 @@
-// Run directories from untrusted sources: paths in them are followed no further than necessary.
+// Tests run directories from untrusted sources: paths in them are followed no further than necessary.
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ class ForeignRunDirectory : public ::testing::Test {
 
 // Commands that read the data again accept only regular files, whose content must have the right SHA-256.
 TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
-  ASSERT_LE(folder.run("compare mine other").exit_code, 1);  // 1: diagnose rejects a run
+  ASSERT_LE(folder.run("compare mine other").exit_code, 1);  // exit code 1 means that diagnose rejects a run
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   for (const auto& [file, why] : {std::pair<std::string, std::string>{"pipe", "not a regular file"},
                                   {"/dev/zero", "not a regular file"},
@@ -62,7 +62,7 @@ TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
   EXPECT_FALSE(folder.exists("x.nc"));
 }
 
-// The chains and the checkpoint of a run with another seed, below the manifest of the first.
+// The directory has the manifest of one run, but the chains and the checkpoint of a run with another seed.
 TEST_F(ForeignRunDirectory, ChainsOfAnotherSeedThanTheManifestsAreRefused) {
   ASSERT_EQ(folder.run("run run.yaml -q --output second --seed 77").exit_code, 0);
   const auto how =
@@ -105,7 +105,7 @@ TEST_F(ForeignRunDirectory, ManifestsAreNotWaitedForAndTheirNumbersNotBelieved) 
   EXPECT_EQ(folder.run("summary other", limit).exit_code, 0);
 }
 
-// Chains with two columns and data with three: indices into the draws would be out of range.
+// The chains have two columns and the data three. Indices into the draws would be out of range.
 TEST_F(ForeignRunDirectory, ChainsOfAnotherModelThanTheDataAllowAreRefused) {
   folder.write("three.csv", "a,b,c\n1,2,3\n2,2,5\n3,1,2\n5,5,5\n7,6,5\n");
   folder.write(

@@ -1,5 +1,5 @@
-// The evidence of mixtures of the galaxy velocities beside nested sampling, whose values
-// make_galaxies_evidence.py has computed with dynesty and the same priors.
+// Compares the evidence of mixtures of the galaxy velocities with that of nested sampling.
+// make_galaxies_evidence.py has computed the latter with dynesty and the same priors.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +19,7 @@ json nested_sampling(int components) {
   return {};
 }
 
-// False alarms of five standard errors are below 1e-6.
+// The bound of five standard errors gives a false alarm with probability below 1e-6.
 void expect_the_evidence_of_nested_sampling(int components, int warmup, int draws, double most_error) {
   const testing::ProgramFolder folder;
   folder.write(
@@ -41,7 +41,7 @@ void expect_the_evidence_of_nested_sampling(int components, int warmup, int draw
   const double error = std::hypot(se, nested["standard_error"].get<double>());
   EXPECT_NEAR(value, nested["log_evidence"].get<double>(), 5 * error) << components << " components";
   EXPECT_LT(error, most_error) << components << " components";
-  // The integral is within its errors of the stepping stones, that of its rule included.
+  // The integral agrees with the stepping stones within both errors, including that of the integration rule.
   const json& integral = found["thermodynamic"];
   EXPECT_NEAR(
       integral["log_evidence"].get<double>(), value,

@@ -1,5 +1,5 @@
-// The galaxy velocities (Roeder 1990): the shipped configurations compared with Stan's posterior of the same
-// model.
+// Compares the shipped configurations of the galaxy velocities (Roeder 1990) with Stan's posterior of the
+// same model.
 #include "program.hpp"
 #include "reference_posterior.hpp"
 

@@ -1,4 +1,4 @@
-// Runs with gradient samplers, what is told of their trajectories, and `emomc gradient`.
+// Tests runs with gradient samplers, what is reported about their trajectories, and `emomc gradient`.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ TEST_F(GradientRun, TellsOfItsTrajectories) {
     EXPECT_GT(trajectories["step_size"].get<double>(), 0.1);
     EXPECT_EQ(trajectories["divergences"], 0);
     EXPECT_EQ(trajectories["draws_at_greatest_depth"], 0);
-    // Of chees, whose harmonic mean is 0.651, the arithmetic mean is larger.
+    // For chees, whose harmonic mean is 0.651, the arithmetic mean is larger.
     const double target = kind == "mala" ? 0.574 : kind == "chees" ? 0.75 : 0.8;
     EXPECT_NEAR(trajectories["acceptance"].get<double>(), target, 0.12);
     if (kind == "mala")
@@ -69,7 +69,7 @@ TEST_F(GradientRun, HasTheBitsOfAnInterruptedOne) {
   const std::string whole = folder.run("export run --format csv -o -").out;
   sample("--set checkpoint.steps=50 --threads 1");
   EXPECT_EQ(folder.run("export run --format csv -o -").out, whole);
-  // Ended by its wall time after the first 100 draws, then continued.
+  // The run is ended by its wall time after the first 100 draws and then continued.
   sample("--set sampler.until.seconds=1e-9");
   const auto resumed = folder.run("run claims.yaml -q --resume");
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -94,7 +94,7 @@ TEST_F(GradientRun, StatisticsReachOtherPrograms) {
       std::vector<double> fields;
       std::istringstream parts(line);
       for (std::string part; std::getline(parts, part, ',');) fields.push_back(std::stod(part));
-      // lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__, divergent__, energy__
+      // The fields are lp__, accept_stat__, stepsize__, treedepth__, n_leapfrog__, divergent__ and energy__.
       acceptance += fields[1] / 1200;
       leapfrogs += fields[4] / 1200;
       EXPECT_LE(fields[4], std::pow(2, fields[3] + 1));
@@ -108,7 +108,7 @@ TEST_F(GradientRun, StatisticsReachOtherPrograms) {
   EXPECT_EQ(app::read_netcdf(folder / "draws.nc").divergences, (std::vector<std::size_t>(4, 0)));
 }
 
-// A Cauchy prior on a log scale of three rows: a funnel that no step size fits.
+// A Cauchy prior on a log scale with three rows makes a funnel that no step size fits.
 TEST_F(GradientRun, DivergencesAreCountedAndJudged) {
   folder.write("funnel.csv", "y\n0.1\n-0.2\n0.05\n");
   folder.write("funnel.yaml",
@@ -169,7 +169,7 @@ TEST_F(GradientRun, CommandGradientHasTheSlopesOfLoglik) {
                by_b = (log_likelihood(0.25, -0.5 + h) - log_likelihood(0.25, -0.5 - h)) / (2 * h);
   EXPECT_NEAR(at["likelihood_gradient"]["a"].get<double>(), by_a, 1e-5);
   EXPECT_NEAR(at["likelihood_gradient"]["b[0]"].get<double>(), by_b, 1e-5);
-  // Both parameters are their own coordinates: the prior's slope comes on top.
+  // Both parameters are unconstrained already, so that only the slope of the prior is added.
   EXPECT_NEAR(at["gradient"][0].get<double>(), by_a - 0.25 / 25, 1e-5);
   EXPECT_NEAR(at["gradient"][1].get<double>(), by_b + 0.5 / 6.25, 1e-5);
   const json reference = json_of("gradient claims.yaml --at at.json --backend reference");
@@ -183,7 +183,8 @@ TEST_F(GradientRun, CommandGradientHasTheSlopesOfLoglik) {
   EXPECT_EQ(mixture["gradient"].size(), 8U);
 }
 
-// The steps of floor() are too short to be seen: differences have a slope where the derivative is 0.
+// The steps of floor() are much shorter than the check's differences, which therefore have a slope where the
+// derivative is 0.
 TEST_F(GradientRun, CheckSeesAGradientThatIsNotTheSlope) {
   folder.write("steps.yaml",
                "data: {file: claims.csv}\n"

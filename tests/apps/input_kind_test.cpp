@@ -1,4 +1,4 @@
-// A file of the wrong kind is called what it is, with what to do instead.
+// Tests that messages about a file of the wrong kind name its kind and say what to do instead.
 #include "program.hpp"
 
 namespace emomc {

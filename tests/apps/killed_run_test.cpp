@@ -1,5 +1,5 @@
-// A run is killed repeatedly, at random times and at random calls of the file system, continues each time,
-// and gives draws that are bitwise equal to those of an undisturbed run.
+// Tests a run that is killed repeatedly, at random times and at random calls of the file system. The run
+// continues each time and gives draws that are bitwise equal to those of an undisturbed run.
 #include <iostream>
 #include <map>
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 using testing::ProgramResult;
 using testing::StruckRun;
 
-// The phase of a run whose last call was `line`.
+// Returns the phase of a run whose last call was `line`.
 std::string phase_of(const std::string& line, bool has_checkpoint) {
   const auto has = [&](const char* word) { return line.find(word) != std::string::npos; };
   if (has("/checkpoint")) return "checkpoint";
@@ -32,7 +32,7 @@ class KilledRun : public ::testing::Test {
 
   std::string threads() { return "-q --set threads=" + std::to_string(1 + random() % 3); }
 
-  // Kills at calls, more of them early, since a continued run has fewer calls left.
+  // Kills the run at calls, most of them early, since a continued run has fewer calls left.
   void kill_at_calls(StruckRun& run, int times, const std::string& what) {
     for (int k = 0; k < times;) {
       const std::size_t among = run.calls.size() >> (random() % 2);
@@ -53,7 +53,7 @@ class KilledRun : public ::testing::Test {
     finish(run, what);
   }
 
-  // Kills at one of the last calls, which are few, until as many as `wanted` were in the phase "finish".
+  // Kills the run at one of the last calls, which are few, until `wanted` kills were in the phase "finish".
   void kill_at_last_calls(StruckRun& run, int wanted) {
     for (int tries = 0; phases["finish"] < wanted && tries < 20 * wanted; ++tries) {
       const std::string fault = "kill@" + std::to_string(run.calls.size() - random() % 12);
@@ -62,15 +62,15 @@ class KilledRun : public ::testing::Test {
         ++kills;
         ++phases[phase_of(run.calls_so_far().back(), run.folder.exists("run/checkpoint"))];
         ASSERT_EQ(run.resume().exit_code, 0) << fault;
-      } else {  // it had fewer calls
+      } else {  // the run made fewer calls
         ASSERT_EQ(result.exit_code, 0) << fault << ": " << result.err;
       }
       finish(run, fault);
     }
   }
 
-  // Kills after a random time. `timeout` runs in the foreground and waits for the killed program, which holds
-  // the lock of the run until it has ended.
+  // Kills the run after a random time. `timeout` runs in the foreground and waits for the killed program,
+  // which holds the lock of the run until it has ended.
   void kill_at_times(StruckRun& run, int times, double seconds) {
     for (int k = 0; k < times;) {
       const double after = std::uniform_real_distribution<>(0.001, seconds)(random);
@@ -139,8 +139,8 @@ TEST_F(KilledRun, AtRandomTimesGivesTheSameDraws) {
     EXPECT_GE(phases[phase], testing::long_form() ? 10 : 0) << phase;
 }
 
-// A signal lets the program finish its steps, write a checkpoint and print how to continue; a second signal
-// ends it at once.
+// After a signal the program finishes its steps, writes a checkpoint and prints how to continue; a second
+// signal ends the program at once.
 TEST_F(KilledRun, SignalsEndARunInOrder) {
   StruckRun run(testing::kComponentWise);
   const std::string at = run.at_checkpoint(2);

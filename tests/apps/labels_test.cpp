@@ -1,4 +1,4 @@
-// What the program prints about a run does not change if the labels in its chain files are permuted.
+// Tests that the program prints the same about a run when the labels in its chain files are permuted.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -17,7 +17,8 @@ class LabelsOfRuns : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  // Samples rows in two columns from two groups of 150, whose distance is given in units of their sds.
+  // Samples rows in two columns from two groups of 150. `distance` is the distance of the groups in units of
+  // their sds.
   void sample(double distance, const std::string& settings, const std::string& data_keys = "") {
     std::string data = "x,y\n";
     for (std::uint32_t i = 0; i < 300; ++i) {
@@ -58,7 +59,7 @@ class LabelsOfRuns : public ::testing::Test {
     }
   }
 
-  // The output of a command about a run, without the name of the run.
+  // Returns the output of a command about a run, without the name of the run.
   std::string say(const std::string& command, const std::string& run) {
     std::string text = folder.run(command + " " + run + " --json").out;
     EXPECT_NE(text, "");
@@ -86,7 +87,8 @@ class LabelsOfRuns : public ::testing::Test {
   }
 };
 
-// The copies of runs have no statistics of trajectories, so that the kind is one without.
+// The copies of runs have no statistics of trajectories. The proposal is therefore of a kind without
+// trajectories.
 const std::string kSettings =
     "sampler: {chains: 4, warmup: 2000, draws: 1000, thin: 5, seed: 1, proposal: {kind: component_wise}}\n";
 
@@ -110,7 +112,7 @@ TEST_F(LabelsOfRuns, OfComponentsThatOverlapToo) {
   EXPECT_NE(result.err.find("warning: run: components "), std::string::npos) << result.err;
 }
 
-// Two Gaussians with a common mean have labels too: (fraction, sigma[0], sigma[1]) and (1 - fraction,
+// Two Gaussians with a common mean have labels, too: (fraction, sigma[0], sigma[1]) and (1 - fraction,
 // sigma[1], sigma[0]) are the same density.
 TEST_F(LabelsOfRuns, TwoGaussiansHaveLabelsToo) {
   std::string data = "x\n";

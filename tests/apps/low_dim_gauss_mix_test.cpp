@@ -1,5 +1,5 @@
-// The two mixtures of Stan's benchmarks (github.com/stan-dev/stat_comp_benchmarks; data in posteriordb):
-// 1,000 rows from two Gaussians, which are well separated or collapsed.
+// Tests the two mixtures of Stan's benchmarks (github.com/stan-dev/stat_comp_benchmarks; data in
+// posteriordb): 1,000 rows from two Gaussians, which are well separated or collapsed.
 #include "program.hpp"
 #include "reference_posterior.hpp"
 
@@ -18,8 +18,9 @@ class LowDimGaussMix : public ::testing::Test {
   }
 };
 
-// posteriordb's 10,000 reference draws: 5 parameters with 5 numbers each. With z = 5.6 a normal error exceeds
-// the bound with probability 2.1e-8, so that a false alarm occurs for less than 1e-6 of all seeds.
+// The reference is posteriordb's 10,000 draws. There are 5 parameters with 5 numbers each. With z = 5.6 a
+// normal error exceeds the bound with probability 2.1e-8, so that a false alarm occurs for less than 1e-6 of
+// all seeds.
 TEST_F(LowDimGaussMix, SeparatedOneAgreesWithPosteriordb) {
   sample("low_dim_gauss_mix", "");
   const int compared = testing::expect_reference_posterior(
@@ -28,10 +29,11 @@ TEST_F(LowDimGaussMix, SeparatedOneAgreesWithPosteriordb) {
   EXPECT_EQ(compared, 25);
 }
 
-// The collapsed mixture: the benchmarks publish mean and sd of each parameter, without an order of the
-// components, from 1,000,000 draws of Stan. Averages over both components do not depend on an order, and
-// there no label switches. The errors of the published numbers are not published; 1 % of a posterior sd is
-// the error of 10,000 effective draws. Five numbers with z = 5.3: 1.2e-7 each for a normal error.
+// For the collapsed mixture, the benchmarks publish the mean and sd of each parameter, without an order of
+// the components, from 1,000,000 draws of Stan. Averages over both components do not depend on an order, and
+// labels switch in those draws. The errors of the published numbers are not published; 1 % of a posterior sd
+// is the error of 10,000 effective draws. Five numbers are compared with z = 5.3: 1.2e-7 each for a normal
+// error.
 TEST_F(LowDimGaussMix, CollapsedOneAgreesWithThePublishedMoments) {
   constexpr double z = 5.3, published_error = 0.01;
   // A random walk leaves the other modes so rarely that its ESS is 20 to 3,000, depending on the seed.
@@ -42,7 +44,7 @@ TEST_F(LowDimGaussMix, CollapsedOneAgreesWithThePublishedMoments) {
   const auto second_moment = [](double mean, double sd) { return mean * mean + sd * sd; };
   const double mu[2] = {-0.25086, -0.28534}, mu_sd[2] = {0.76696, 0.76549}, sigma[2] = {1.0306, 1.0258},
                sigma_sd[2] = {0.16101, 0.16091}, theta_sd = 0.16606;
-  // means, scales and weights of theta: weights[2], means[2], scales[2].
+  // `function` receives theta, which contains weights[2], means[2] and scales[2].
   const auto compare = [&](const char* what, double published, const auto& function) {
     const auto values = testing::of_draws(chains, function);
     const DrawsView view = testing::view_of(values, chains);

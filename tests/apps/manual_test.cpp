@@ -1,4 +1,4 @@
-// The manual page, completions for shells, the schema of configurations, and help about errors.
+// Tests the manual page, completions for shells, the schema of configurations, and help about errors.
 #include "manual.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ bool is_there(const std::string& command) {
   return std::system(("command -v " + command + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// The commands that `emomc --help` lists.
+/// Returns the commands that `emomc --help` lists.
 std::vector<std::string> commands(const ProgramFolder& folder) {
   const std::string help = folder.run("--help").out;
   std::istringstream lines(help.substr(help.find("Subcommands:")));
@@ -83,13 +83,13 @@ TEST(Manual, BashCompletesCommandsOptionsAndKeys) {
   EXPECT_EQ(completed("emomc run a.yaml --outp"), "--output\n");
   EXPECT_EQ(completed("emomc export --for"), "--format\n");
   EXPECT_EQ(completed("emomc run a.yaml --set sampler.dra"), "sampler.draws=\n");
-  EXPECT_EQ(completed("emomc summary --set sampler.dra"), "\n");  // it has no --set
+  EXPECT_EQ(completed("emomc summary --set sampler.dra"), "\n");  // this command has no --set
   EXPECT_EQ(completed("emomc train a.yaml --set softmax.dra"), "softmax.draws=\n");
   EXPECT_EQ(completed("emomc features corpus --set num_f"), "num_filters=\n");
   EXPECT_EQ(completed("emomc run a.yaml --backend c"), "cpu\ncuda\n");
   EXPECT_EQ(completed("emomc manual z"), "zsh\n");
   EXPECT_EQ(completed("emomc help ru"), "run\n");
-  EXPECT_EQ(completed("emomc run a"), "\n");  // files are the shell's
+  EXPECT_EQ(completed("emomc run a"), "\n");  // the shell completes names of files
   EXPECT_NE(folder.read("emomc.bash").find("complete -o default -F _emomc emomc"), std::string::npos);
 }
 
@@ -131,7 +131,7 @@ TEST(Manual, HelpErrorsHasTheWordsOfTheDocumentation) {
   const ProgramFolder folder;
   const auto said = folder.run("help errors");
   EXPECT_EQ(said.exit_code, 0);
-  std::string text;  // without line breaks
+  std::string text;  // the text without line breaks
   std::istringstream words(said.out);
   for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
   for (const char* part :
@@ -148,7 +148,7 @@ TEST(Manual, HelpErrorsHasTheWordsOfTheDocumentation) {
   EXPECT_EQ(folder.run("manual nothing").exit_code, 2);
 }
 
-/// Whether a YAML value is what the schema says; otherwise why not.
+/// Returns an empty text if a YAML value matches the schema, and otherwise the reason why it does not.
 std::string mismatch(const json& schema, const YamlNode& node, const std::string& where) {
   if (schema.contains("anyOf")) {
     std::string all;
@@ -240,7 +240,7 @@ TEST(Schema, RefusesWhatTheProgramRefuses) {
     EXPECT_NE(mismatch(schema, text), "") << wrong;
     EXPECT_THROW(app::parse_run_config(text, "test"), InputError) << wrong;
   }
-  // A wrong value that the program refuses by a schema with words.
+  // The schema has the allowed words, so that an editor refuses a wrong value as the program does.
   const json kinds = schema["properties"]["sampler"]["properties"]["proposal"]["properties"]["kind"];
   EXPECT_NE(kinds.dump().find("\"nuts\""), std::string::npos) << kinds;
   EXPECT_NE(kinds["description"].get<std::string>().find("docs/proposals.md"), std::string::npos);

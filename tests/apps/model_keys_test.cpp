@@ -1,4 +1,4 @@
-// Keys, default priors and defaults of every known model, which are made from the models' headers.
+// Tests keys, default priors and defaults of every known model, which are made from the models' headers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ LikelihoodConfig likelihood_of(const ModelInfo& model) {
   return {.model = model.name, .components = 2, .covariance = model.covariance};
 }
 
-// The configuration of a model, with the lines of `prior`.
+// Returns the configuration of a model, with the lines of `prior`.
 std::string text_of(const ModelInfo& model, const std::string& prior) {
   std::string likelihood = "model: " + model.name;
   if (model.fixed_components == 0) likelihood += ", components: 2";
@@ -63,7 +63,7 @@ TEST(ModelKeys, ArePriorsOfKnownParametersOnly) {
   EXPECT_TRUE(users.empty()) << users.begin()->first;
 }
 
-// A name has one comment, so it must mean the same in all models.
+// A name has a single comment and must therefore mean the same in all models.
 TEST(ModelKeys, OfOneNameHaveOneDomain) {
   for (const SharedPart& shared : all_prior_parts())
     for (const ModelInfo* model : shared.models)
@@ -85,7 +85,8 @@ TEST(ModelKeys, EveryModelHasItsOrderAndStart) {
   }
 }
 
-// A prior of a parameter that has the data's units needs them stated; one of weights does not.
+// The configuration must state the units for a prior of a parameter that has the data's units, but not for a
+// prior of weights.
 TEST(ModelKeys, NeedUnitsWhereTheParameterHasThem) {
   for (const ModelInfo& model : known_models())
     for (const PriorPart& part : prior_parts(model)) {
@@ -97,7 +98,7 @@ TEST(ModelKeys, NeedUnitsWhereTheParameterHasThem) {
     }
 }
 
-// libsampler finds mixtures by their blocks, without the models.
+// libsampler recognises mixtures by their blocks, without the models.
 TEST(ModelKeys, AgreeWithTheSamplerOnWhatIsGaussian) {
   for (const ModelInfo& model : known_models()) {
     SCOPED_TRACE(model.name + " " + model.covariance);

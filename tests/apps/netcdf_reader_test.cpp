@@ -1,4 +1,5 @@
-// netCDF files with layouts of programs other than ArviZ. Empty in a build without the library.
+// Tests netCDF files with layouts of programs other than ArviZ. The file is empty in a build without the
+// library.
 #ifdef EMOMC_TEST_NETCDF
 #include <netcdf.h>
 
@@ -18,7 +19,7 @@ using testing::ProgramResult;
 
 constexpr int kChains = 2, kDraws = 40, kSchools = 3;
 
-// A file that is written with the library's own functions.
+// A file that is written with the functions of the netCDF library.
 class NetcdfOutput {
  public:
   explicit NetcdfOutput(const std::filesystem::path& file) {
@@ -56,7 +57,7 @@ class NetcdfOutput {
   int root_ = -1;
 };
 
-// The value for school s, chain c and draw i; all are different.
+// Returns the value for school s, chain c and draw i; all values differ.
 double theta(int s, int c, int i) { return 1000 * s + 100 * c + i; }
 
 class NetcdfReader : public ::testing::Test {
@@ -64,7 +65,7 @@ class NetcdfReader : public ::testing::Test {
   ProgramFolder folder;
   std::filesystem::path file = folder / "x.nc";
 
-  // The values in a given order of axes; `order` consists of the letters s, c, d.
+  // Returns the values in a given order of axes; `order` consists of the letters s, c and d.
   static std::vector<double> in_order(const std::string& order) {
     std::vector<double> values;
     int at[3] = {0, 0, 0};
@@ -116,7 +117,7 @@ TEST_F(NetcdfReader, FindsDensityAndDivergencesInAnyOrder) {
     const int posterior = out.group("posterior"), statistics = out.group("sample_stats");
     std::vector<double> mu(kChains * kDraws), diverging(mu.size(), 0);
     std::iota(mu.begin(), mu.end(), 0.0);
-    for (std::size_t i = 0; i < 10; ++i) diverging[i * kChains + 1] = 1;  // of chain 1, over (draw, chain)
+    for (std::size_t i = 0; i < 10; ++i) diverging[i * kChains + 1] = 1;  // chain 1; axes (draw, chain)
     NetcdfOutput::doubles(posterior, "mu", {"draw", "chain"}, mu);
     NetcdfOutput::doubles(statistics, "lp", {"draw", "chain"}, mu);
     const int id = NetcdfOutput::variable(statistics, "diverging", NC_BYTE, {"draw", "chain"});
@@ -132,7 +133,7 @@ TEST_F(NetcdfReader, FindsDensityAndDivergencesInAnyOrder) {
   }
 }
 
-// Without the note, such a run would pass for one without divergences.
+// Without the note, such a run would be taken for one without divergences.
 TEST_F(NetcdfReader, WhatItCannotUseOfSampleStatsIsNamed) {
   {
     NetcdfOutput out(file);
@@ -191,7 +192,7 @@ TEST_F(NetcdfReader, MissingValuesAreNanAndPackedOnesAreUnpacked) {
     values[3] = -1;
     NetcdfOutput::put(group, id, values);
     NetcdfOutput::variable(group, "unwritten", NC_DOUBLE, dims);
-    // Booleans as h5netcdf writes them.
+    // These are booleans in h5netcdf's representation.
     nc_type boolean = 0;
     const signed char yes = 1, no = 0;
     ASSERT_EQ(nc_def_enum(group, NC_BYTE, "boolean", &boolean), NC_NOERR);
@@ -264,7 +265,7 @@ TEST_F(NetcdfReader, WhatItCannotPlaceIsNamed) {
       << refusal();
 }
 
-// Names that netCDF does not allow, or that dimensions have, are changed, the same in all groups.
+// Names that netCDF does not allow, or that dimensions have, are changed in the same way in all groups.
 TEST_F(NetcdfReader, ColumnsOfAnyNameBecomeVariables) {
   const std::string header = "row,row_,a/b,(x),column_mean,\"\xc3\xbc\"";
   std::string text = header + "\n";

@@ -1,4 +1,4 @@
-// A host device that does something before each call that a GPU might fail at.
+// A host device that calls a function of the test before each call at which a GPU might fail.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace emomc::testing {
 
 class ObservedDevice final : public Device {
  public:
-  /// `before_each_call` gets the name of the call.
+  /// `before_each_call` receives the name of the call.
   explicit ObservedDevice(std::function<void(std::string_view)> before_each_call)
       : before_(std::move(before_each_call)), host_(make_host_device()) {}
 
@@ -57,8 +57,8 @@ class ObservedDevice final : public Device {
   std::unique_ptr<Device> host_;
 };
 
-/// From its n-th call on every call fails, as CUDA's calls do after a kernel has trapped. `calls`, which
-/// outlives the device, counts them.
+/// Returns a device whose calls all fail from the call number `fails_at` on, as CUDA's calls do after a
+/// kernel has trapped. `calls`, which must outlive the device, counts the calls.
 inline std::unique_ptr<Device> failing_device(long fails_at, long* calls) {
   return std::make_unique<ObservedDevice>([fails_at, calls](std::string_view) {
     if (++*calls >= fails_at)

@@ -1,4 +1,4 @@
-// prior.order by number and by name, without a statement of units.
+// Tests prior.order by number and by name, without a statement of units.
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -46,7 +46,7 @@ TEST_F(Order, NamesTheFirstColumn) {
   write("", "means.eruptions");
   expect_ordered();
   EXPECT_NE(folder.read("run/config.yaml").find("order: means.eruptions\n"), std::string::npos);
-  // The resolved configuration reads back, and the run goes on with it.
+  // The written configuration can be read again, and the run continues with it.
   EXPECT_EQ(folder.run("run run/config.yaml --output run --resume -q --set sampler.draws=150").exit_code, 0);
   write("", "means.waiting");
   testing::expect_refused(folder, "run config.yaml --force",

@@ -1,4 +1,4 @@
-// likelihood.parameters.NAME.order by the program.
+// Tests likelihood.parameters.NAME.order in the program.
 #include <array>
 #include <cmath>
 #include <sstream>
@@ -34,7 +34,7 @@ class OrderedParameters : public ::testing::Test {
     for (const char* command : {"check c.yaml", "run c.yaml"}) expect_refused(folder, command, {words});
     EXPECT_FALSE(folder.exists("runs")) << config;
   }
-  /// The draws of s[0] and s[1].
+  /// Returns the draws of s[0] and s[1].
   std::vector<std::array<double, 2>> widths(const std::string& run) {
     std::istringstream csv(folder.run("export " + run + " --format csv -o -").out);
     std::vector<std::array<double, 2>> all;

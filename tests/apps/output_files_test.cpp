@@ -1,4 +1,4 @@
-// Option -o may name a link, a FIFO or a device, and standard output may be a full disk.
+// Tests option -o with the name of a link, a FIFO or a device, and standard output on a full disk.
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -95,7 +95,7 @@ TEST_F(OutputFiles, WhatCannotBeWrittenIsRefusedBeforeAnyWork) {
   }
 }
 
-// A file with the name that a temporary file could have belongs to the user.
+// A file whose name a temporary file could have belongs to the user and must be kept.
 TEST_F(OutputFiles, AFileThatIsCalledTmpIsLeftAlone) {
   folder->write("x.csv.tmp", "mine");
   EXPECT_EQ(folder->run("export run --format csv -o x.csv").exit_code, 0);
@@ -130,7 +130,7 @@ TEST_F(OutputFiles, ADeviceIsWrittenToAndStays) {
   }
 }
 
-// /dev/stdout is a descriptor, not a name that may be replaced by another file.
+// /dev/stdout is a descriptor, and no other file may replace this name.
 TEST_F(OutputFiles, DevStdoutIsStandardOutput) {
   for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
     folder->write("log", "before\n");
@@ -172,7 +172,7 @@ TEST_F(OutputFiles, NothingPrintedNeedsNoStandardOutput) {
   }
 }
 
-// Like cat, the program is ended by SIGPIPE, which a shell reports as 141. If SIGPIPE is ignored, writing
+// SIGPIPE ends the program, as it ends cat, and a shell reports this as 141. If SIGPIPE is ignored, writing
 // fails as on a full disk.
 TEST_F(OutputFiles, AClosedPipeEndsTheProgramQuietly) {
   const ProgramResult result = folder->shell(
@@ -187,7 +187,7 @@ TEST_F(OutputFiles, AClosedPipeEndsTheProgramQuietly) {
   EXPECT_EQ(folder->read("code"), "3\n");
 }
 
-// All thread pools of the program, if one more thread or none can be created.
+// All thread pools of the program must work if only some or none of their threads can be created.
 TEST_F(OutputFiles, ThreadsThatTheSystemRefusesAreSaidAndDoneWithout) {
   for (const char* most : {"0", "5"}) {
     const std::string under =
@@ -196,11 +196,11 @@ TEST_F(OutputFiles, ThreadsThatTheSystemRefusesAreSaidAndDoneWithout) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_TRUE(has(run.err, "emomc: warning: the system refused")) << run.err;
     EXPECT_TRUE(has(run.err, "of 64 threads") || has(run.err, "threads (")) << run.err;
-    // One line about the threads, and the verdict on a run as short as this one.
+    // There is one line about the threads, and the verdict on a run as short as this one.
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 2) << run.err;
     EXPECT_TRUE(has(run.err, "\nwarning: this run should not be trusted as it is")) << run.err;
     EXPECT_EQ(folder->run("export few --format csv -o few.csv").exit_code, 0);
-    // No draw depends on the number of threads.
+    // The draws do not depend on the number of threads.
     EXPECT_EQ(folder->read("few.csv"), folder->read("whole.csv"));
     const ProgramResult summary = folder->run("summary few --json", under);
     EXPECT_EQ(summary.exit_code, 0) << summary.err;

@@ -1,4 +1,4 @@
-// The error of mixed precision that `check` and `run` measure for likelihoods of the user's own.
+// Tests the error of mixed precision that `check` and `run` measure for likelihoods of the user's own.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -45,9 +45,9 @@ class MixedPrecision : public ::testing::Test {
   }
 };
 
-// About the mode, (0, 1), the posterior sds are 1 / sqrt(N) and 1 / sqrt(2 N); pairs 2.38 sds apart,
-// evaluated by `loglik`, have errors of the size that check says. The ratio of two such RMS of 8 and 16
-// errors is beyond 1/5 and 5 with a probability below 1e-6 for normal errors.
+// At the mode, (0, 1), the posterior sds are 1 / sqrt(N) and 1 / sqrt(2 N). Pairs of points 2.38 sds apart,
+// evaluated by `loglik`, must have errors of the size that `check` reports. The ratio of the two RMS of 8 and
+// 16 errors is outside 1/5 to 5 with a probability below 1e-6 for normal errors.
 TEST_F(MixedPrecision, IsThatOfPairsOfPointsByLoglik) {
   write_rows(0);
   write_config(0);
@@ -101,7 +101,7 @@ TEST_F(MixedPrecision, IsNotMeasuredWhereThereIsNone) {
   EXPECT_FALSE(json::parse(interpreted.out).contains("mixed_precision"));
 }
 
-// float32 holds rows near 1e6 to 0.03.
+// float32 represents rows near 1e6 with an error of up to 0.03.
 TEST_F(MixedPrecision, AWarningSaysWhereItIsTooLarge) {
   write_rows(1e6);
   write_config(1e6);
@@ -115,7 +115,8 @@ TEST_F(MixedPrecision, AWarningSaysWhereItIsTooLarge) {
   EXPECT_NE(run.err.find(words), std::string::npos) << run.err;
 }
 
-// float32 ends at exp(88.7), and so do the densities near the mode, m = 60, but not at the starts.
+// The largest float32 is near exp(88.7). Densities near the mode, m = 60, exceed this, but not the densities
+// at the starts.
 TEST_F(MixedPrecision, DensitiesThatAreNotFiniteAreSaid) {
   std::string text = "x\n";
   for (int i = 0; i < 50; ++i) text += std::to_string(59.8 + i % 5 / 10.0) + "\n";

@@ -1,4 +1,4 @@
-// `emomc predict` of mixtures: probabilities of components and the best partition of rows.
+// Tests `emomc predict` of mixtures: probabilities of components and the best partition of rows.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,7 +19,8 @@ class Predict : public ::testing::Test {
  protected:
   testing::ProgramFolder folder;
 
-  /// Rows in two columns, far from 0, from three groups in turn; their distance is in units of their sds.
+  /// Writes rows in two columns, far from 0, from three groups in turn. `distance` is in units of the groups'
+  /// sds.
   void write_groups(double distance, int rows = 150) {
     std::string text = "id,x,y\n";
     for (int i = 0; i < rows; ++i) {
@@ -50,7 +51,8 @@ class Predict : public ::testing::Test {
   }
 };
 
-// With components that are far apart every row is where it came from, in every model, whatever the units.
+// If the components are far apart, every row is put into the group from which it was drawn, in every model
+// and in all units.
 TEST_F(Predict, PartitionsOfGroupsThatAreApartAreTheTruth) {
   write_groups(12);
   for (const auto& [likelihood, data] : {std::pair<std::string, std::string>{"", ""},
@@ -70,7 +72,7 @@ TEST_F(Predict, PartitionsOfGroupsThatAreApartAreTheTruth) {
       EXPECT_GT(found["outputs"][own]["mean"][i].get<double>(), 0.99) << likelihood << data << ' ' << i;
       EXPECT_GT(found["outputs"][own]["q5"][i].get<double>(), 0.98) << likelihood << data << ' ' << i;
     }
-    // The components have the numbers of summary, here by their means of x.
+    // The components have the numbers that summary uses, which follow their means of x here.
     EXPECT_EQ(std::vector<int>(partition.begin(), partition.begin() + 3), (std::vector<int>{0, 1, 2}))
         << likelihood;
     EXPECT_LT(found["partition"]["pairs_that_differ"].get<double>(), 0.01) << likelihood;
@@ -78,8 +80,9 @@ TEST_F(Predict, PartitionsOfGroupsThatAreApartAreTheTruth) {
   }
 }
 
-// Of components that overlap: means, sds and quantiles of the textbook's probabilities over the draws that
-// `export --relabel` writes, and Binder's loss of the partition by all pairs of rows.
+// The components overlap. The test compares with means, sds and quantiles of the probabilities by Bayes' rule
+// over the draws that `export --relabel` writes, and with Binder's loss of the partition over all pairs of
+// rows.
 TEST_F(Predict, ProbabilitiesAreThoseOfTheExportedDraws) {
   constexpr int kRows = 60;
   write_groups(2.5, kRows);
@@ -158,7 +161,7 @@ TEST_F(Predict, OtherRowsHaveTheProbabilitiesOfTheSameRowsInTheRun) {
             "row,partition,component_0_mean,component_0_sd,component_1_mean,component_1_sd,component_2_mean,"
             "component_2_sd");
   EXPECT_EQ(std::count(own.begin(), own.end(), '\n'), 151);
-  // Columns are found by their names; one row is enough.
+  // Columns are found by their names, and one row is enough.
   std::stringstream rows(folder.read("data.csv"));
   std::string header, id, x, y;
   std::getline(rows, header);
@@ -187,7 +190,7 @@ TEST_F(Predict, TwoGaussiansTellWideFromNarrow) {
   ASSERT_EQ(folder.run("run run.yaml -q").exit_code, 0);
   folder.write("new.csv", "x\n0\n20\n");
   const json found = predict("run --data new.csv");
-  EXPECT_EQ(found["partition"]["component"], (std::vector<int>{0, 1}));  // numbered by sigma
+  EXPECT_EQ(found["partition"]["component"], (std::vector<int>{0, 1}));  // components are numbered by sigma
   EXPECT_GT(found["outputs"]["component_1"]["q5"][1].get<double>(), 0.999);
   EXPECT_GT(found["outputs"]["component_0"]["mean"][0].get<double>(), 0.8);
 }

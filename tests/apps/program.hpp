@@ -1,4 +1,4 @@
-// Runs the emomc program in a temporary folder.
+// Runs the emomc program in a temporary folder, for tests of the program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,8 @@ class ProgramFolder {
   }
   bool exists(const std::string& name) const { return std::filesystem::exists(path_ / name); }
 
-  /// Runs the program. `arguments` are words for the shell; `under` is a command that starts the program.
+  /// Runs the program. `arguments` are words for the shell; `under` is a command that starts the program,
+  /// such as `timeout`.
   ProgramResult run(const std::string& arguments, const std::string& under = "") const {
     return shell(under + " '" EMOMC_PROGRAM "' " + arguments);
   }
@@ -69,7 +70,7 @@ class ProgramFolder {
   mutable std::atomic<int> num_runs_ = 0;
 };
 
-/// `text` with the first `from` replaced; a test fails where there is none.
+/// Returns `text` with the first occurrence of `from` replaced; the test fails if there is none.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;

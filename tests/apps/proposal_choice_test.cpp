@@ -1,4 +1,5 @@
-// `sampler.proposal.kind: auto`, the default: what it chooses, that it says so, and that a run keeps it.
+// Tests the default `sampler.proposal.kind: auto`: which proposal is chosen, that the program reports the
+// choice, and that a run keeps it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -48,7 +49,8 @@ TEST_F(AutomaticProposal, IsNutsWhereChainsStartNearModes) {
   EXPECT_NE(text.find("proposal: auto, which is nuts: the likelihood has gradients"), std::string::npos)
       << text;
   EXPECT_NE(text.find("one for each leapfrog"), std::string::npos) << text;
-  // A shape that is written holds; a dense metric of many parameters would not be learnt.
+  // A shape in the configuration is kept. Without one, a mixture of many parameters has no dense metric,
+  // which could not be learnt.
   EXPECT_EQ(checked("mixture.yaml --set sampler.proposal.shape=isotropic")["proposal"]["shape"], "isotropic");
   EXPECT_EQ(checked("mixture.yaml --set likelihood.components=40")["proposal"]["shape"], "diagonal");
 }
@@ -60,7 +62,7 @@ TEST_F(AutomaticProposal, IsAnotherKindWhereChainsStartAtDrawsFromThePrior) {
     EXPECT_EQ(proposal["kind"], kind) << config;
     EXPECT_NE(proposal["why"].get<std::string>().find("draws from the prior"), std::string::npos) << config;
   }
-  // Without gradients that is the reason.
+  // The reason for the choice is that the likelihood has no gradients.
   folder.write("bessel.yaml",
                "data: {file: claims.csv}\nlikelihood:\n  parameters: {v: {support: positive}}\n"
                "  log_density: \"log_modified_bessel_first_kind(v, years)\"\n"
@@ -95,7 +97,7 @@ TEST_F(AutomaticProposal, IsInLogAndManifestAndStaysWhenTheRunGoesOn) {
   EXPECT_NE(manifest()["proposal"]["chosen"], "");
   EXPECT_EQ(manifest()["target_acceptance"], 0.8);
   EXPECT_NE(folder.read("run/run.log").find("proposal: auto, which is nuts"), std::string::npos);
-  // The same draws where the kind is named, and in pieces.
+  // A run that names the chosen kind has the same draws, and so has a run in pieces.
   const std::string force = "run mixture.yaml -q --force ", ended = "--set sampler.until.seconds=1e-9";
   ASSERT_EQ(
       folder.run(force + "--set sampler.proposal.kind=nuts --set sampler.proposal.shape=dense").exit_code, 0);
@@ -104,7 +106,7 @@ TEST_F(AutomaticProposal, IsInLogAndManifestAndStaysWhenTheRunGoesOn) {
   ASSERT_EQ(folder.run(force + ended).exit_code, 0);
   ASSERT_EQ(folder.run("run mixture.yaml -q --resume").exit_code, 0);
   EXPECT_EQ(draws(), whole);
-  // Another version's choice would be kept.
+  // A resumed run keeps the kind in its manifest, which another version may have chosen.
   ASSERT_EQ(folder.run(force + ended).exit_code, 0);
   std::string text = folder.read("run/manifest.json");
   folder.write("run/manifest.json", text.replace(text.find("\"nuts\""), 6, "\"mala\""));

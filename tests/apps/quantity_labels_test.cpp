@@ -1,4 +1,5 @@
-// Quantities are shown with the names of the data's columns and can be named by them.
+// Tests that quantities are shown with the names of the data's columns, and that users can name quantities by
+// them.
 #include "emomc/posterior/quantity_labels.hpp"
 
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ TEST_F(QuantityLabels, HaveColumnsByName) {
   EXPECT_NE(text.find("\nmeans[1, waiting time] "), std::string::npos) << text;
   EXPECT_EQ(text.find("means[1,1]"), std::string::npos) << text;
   EXPECT_NE(text.find("numbered by means[k, eruptions];"), std::string::npos) << text;
-  // Files for programs keep the indices.
+  // Files for programs contain the indices instead.
   EXPECT_NE(folder.read("run/summary.csv").find("\"means[0,1]\""), std::string::npos);
   ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
   EXPECT_NE(folder.read("draws.csv").find("\"means[0,1]\""), std::string::npos);

@@ -1,4 +1,4 @@
-// Runs the program as several processes, started by mpirun.
+// Runs the program as several processes that mpirun starts.
 #pragma once
 
 #include <filesystem>
@@ -8,28 +8,29 @@
 
 namespace emomc::testing {
 
-// Processes of a test have fewer processors than ranks, and CI runs as root. Their messages about the ends of
-// processes are left out.
+// Returns the call of mpirun with `number` ranks. Tests have fewer processors than ranks, and CI runs as
+// root. mpirun's messages about the ends of processes are suppressed.
 inline std::string ranks(int number) {
   return "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_execute_quiet=1 mpirun "
          "--oversubscribe --bind-to none -n " +
          std::to_string(number);
 }
 
-/// Waits in sh, 20 s at the most, until there is such a file.
+/// Returns commands of sh that wait until a file exists, 20 s at most.
 inline std::string until_there_is(const std::string& file) {
   return "tries=0; until [ -e " + file +
          " ] || [ $tries -gt 400 ]; do sleep 0.05; tries=$((tries + 1)); done; ";
 }
 
-/// A line of sh that runs the program with `arguments` on `number` ranks and kills the rank `victim` after
-/// `after` seconds; `first`: commands before. It prints "killed", if the rank was still there, and two times
-/// in ns: that of the kill, and that at which the last process has ended, for which it waits 60 s; then
-/// "stuck", if mpirun had to be killed, too. Its exit code is that of mpirun.
+/// Returns a line of sh that runs the program with `arguments` on `number` ranks and kills the rank `victim`
+/// after `after` seconds; `first` contains commands that precede the wait. The line prints "killed" if the
+/// rank still existed, and two times in ns: that of the kill, and that at which the last process has ended,
+/// for which it waits 60 s. Then it prints "stuck" if mpirun had to be killed, too. Its exit code is that of
+/// mpirun.
 inline std::string killing_a_rank(const std::string& arguments, int number, int victim, double after,
                                   const std::string& first = "") {
-  // The victim's parent is mpirun, and its environment has its rank. Processes that have ended stay zombies
-  // until mpirun asks for them.
+  // The victim's parent is mpirun, and the rank is in the victim's environment. Processes that have ended
+  // stay zombies until mpirun waits for them.
   return "( " + ranks(number) + " \"$EMOMC\" " + arguments + " & all=$!; " + first + "sleep " +
          std::to_string(after) + "; for p in $(pgrep -P $all); do if tr '\\0' '\\n' < /proc/$p/environ | " +
          "grep -q '^OMPI_COMM_WORLD_RANK=" + std::to_string(victim) +
@@ -47,7 +48,7 @@ class Ranks : public ::testing::Test {
   }
 };
 
-/// That the models in these two folders, tables and model.json, have the same bytes.
+/// Expects that the models in these two folders, tables and model.json, have the same bytes.
 inline void expect_equal_models(const ProgramFolder& folder, const std::string& one,
                                 const std::string& other) {
   int compared = 0;

@@ -1,4 +1,4 @@
-// Runs whose chains are spread over processes, started by mpirun.
+// Tests runs whose chains are divided among processes that mpirun starts.
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -45,15 +45,15 @@ TEST_F(Ranks, DrawsAreThoseOfOneProcess) {
   }
 }
 
-// Chains that are long enough to be struck.
+// The chains are long enough to be killed during the run.
 const char* const kLongWalk =
     "likelihood: {components: 2}\nsampler: {chains: 6, warmup: 3000, draws: 3000, seed: 4,\n"
     "  proposal: {kind: random_walk, shape: dense}}\n";
 
-// Kills a random rank at random times, goes on with another number of ranks, and compares the draws. mpirun
-// of Open MPI 4.1 may itself wait for ever, in PMIx_server_finalize(), where a rank is killed while it
-// connects (seen once in 200 kills, after all processes of emomc had ended): it is then killed, too, and
-// counted.
+// Kills a random rank at random times, continues with another number of ranks, and compares the draws. mpirun
+// of Open MPI 4.1 may itself wait for ever, in PMIx_server_finalize(), if a rank is killed while it connects
+// (seen once in 200 kills, after all processes of emomc had ended). mpirun is then killed, too, and the case
+// is counted.
 void kill_ranks(int kills, bool tell) {
   std::mt19937_64 random(20261127);
   StruckRun of(kLongWalk, 50);
@@ -148,7 +148,7 @@ TEST_F(Ranks, FitsAreThoseOfOneProcess) {
   }
 }
 
-// Backgrounds, starts, chains, EM's fits and folds are divided.
+// Backgrounds, starts, chains, EM fits and folds are divided among ranks.
 class EvaluationsOverRanks : public Ranks {
  protected:
   void SetUp() override {
@@ -183,7 +183,7 @@ TEST_F(EvaluationsOverRanks, AreThoseOfOneProcess) {
   for (const std::string more : {"", "training: {background: none}\nprior: {weights: {dirichlet: 2}}\n"}) {
     write_config(more);
     ASSERT_EQ(evaluate("alone", 1).exit_code, 0);
-    for (const int number : {2, 4}) {  // of three folds
+    for (const int number : {2, 4}) {  // there are three folds
       const ProgramResult result = evaluate("together", number);
       ASSERT_EQ(result.exit_code, 0) << result.err;
       expect_the_same("alone", "together");
@@ -229,7 +229,7 @@ TEST(Job, WritesAScriptThatBashReadsAndThatGoesOn) {
   for (const char* words : {"#SBATCH --ntasks-per-node=3", "#SBATCH --requeue", "#SBATCH --signal=TERM@300",
                             "--set sampler.draws=30", "--resume"})
     EXPECT_NE(script.find(words), std::string::npos) << words << "\n" << script;
-  // srun and scontrol by stand-ins: a run that was stopped is queued again, with its exit code.
+  // Scripts replace srun and scontrol. A run that was stopped is queued again, and its exit code is kept.
   of.folder.write("bin/srun", "#!/bin/sh\necho \"$@\" > srun-was\nexit ${END:-0}\n");
   of.folder.write("bin/scontrol", "#!/bin/sh\necho \"$@\" > scontrol-was\n");
   ASSERT_EQ(

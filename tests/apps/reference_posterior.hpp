@@ -16,7 +16,7 @@
 
 namespace emomc::testing {
 
-/// The values of a function of each draw's parameters, one chain after another.
+/// Returns the values of a function of each draw's parameters, one chain after another.
 template <class F>
 std::vector<double> of_draws(const std::vector<ChainDraws>& chains, const F& function) {
   std::vector<double> values;
@@ -33,7 +33,7 @@ inline DrawsView view_of(const std::vector<double>& values, const std::vector<Ch
   return {values.data(), draws, chains.size(), 1, static_cast<std::ptrdiff_t>(draws)};
 }
 
-/// Our name of an element of a mixture in one column: means[2] in Stan is means[1,0] here.
+/// Returns our name of an element of a mixture in one column: means[2] in Stan is means[1,0] here.
 inline std::string name_of_stans(const std::string& theirs) {
   const auto bracket = theirs.find('[');
   if (bracket == std::string::npos) return theirs;
@@ -45,7 +45,7 @@ inline std::string name_of_stans(const std::string& theirs) {
 
 /// Expects that every mean, sd, 5 %, 50 % and 95 % quantile of the parameters in `file` differs from the
 /// run's by at most z combined Monte Carlo standard errors. our_name translates a name in the file into the
-/// run's. Returns the number of comparisons.
+/// name in the run. Returns the number of comparisons.
 template <class Name>
 int expect_reference_posterior(const std::filesystem::path& run, const std::filesystem::path& file, double z,
                                const Name& our_name) {

@@ -1,4 +1,4 @@
-// Regressions of numbers by `emomc evaluate`, `train`, `classify`, `report` and `compare`, on synthetic
+// Tests regressions of numbers by `emomc evaluate`, `train`, `classify`, `report` and `compare`, on synthetic
 // recordings.
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// A quiet, falling voice has a low arousal, a loud one a high arousal; valence is high where it rises. Takes
-// and speakers differ by what no functional says.
+// A quiet, falling voice has a low arousal, and a loud one a high arousal; valence is high if the voice
+// rises. Takes and speakers differ in ways that no functional measures.
 class Regression : public testing::Softmax {
  protected:
   void SetUp() override {
@@ -24,7 +24,7 @@ class Regression : public testing::Softmax {
                  "corpus: {kind: folders, path: corpus, dimensions: [arousal, valence], dimensions_file: "
                  "labels.csv}\nfeatures: {set: prosody}\noutput: {directory: run}\nthreads: 1\n");
   }
-  // `changed`: a speaker whose numbers are others.
+  // Returns the labels. The speaker `changed` has other numbers.
   static std::string labels(int changed = 0) {
     std::string text = "utterance,arousal,valence,note\n";
     const char* emotions[] = {"sad", "glad", "cross"};
@@ -84,7 +84,7 @@ TEST_F(Regression, IsEvaluatedSpeakerBySpeaker) {
     EXPECT_NEAR(std::stod(rows[i][5]) + std::stod(rows[i][6]), 2 * mean, 1e-9);
   }
   EXPECT_NEAR(std::sqrt(squares), scores["regression"]["arousal"]["rmse"], 1e-12);
-  // The configuration that is written is one to begin with.
+  // The written configuration can be used for another evaluation.
   EXPECT_EQ(folder.run("evaluate run/config.yaml -q --output again").exit_code, 0);
   EXPECT_EQ(folder.read("again/predictions.csv"), folder.read("run/predictions.csv"));
   const auto text = folder.run("evaluate config.yaml -q --force");
@@ -220,7 +220,7 @@ TEST_F(Regression, TrainsAModelThatPredictsNewRecordings) {
   const auto missing = lines("new/none.wav", 2);
   EXPECT_TRUE(missing[0].contains("error"));
   expect_refused("classify model -q new/10.wav --reject-below 0.5", {"--reject-below", "numbers"});
-  // Only three files are read, and damage is found.
+  // `classify` reads only three files, and detects damage in them.
   std::filesystem::create_directory(folder / "moved");
   for (const char* file : {"model.json", "weights.npy", "rotation.npy"})
     std::filesystem::copy(folder / (std::string("model/") + file), folder / (std::string("moved/") + file));

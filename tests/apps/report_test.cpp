@@ -1,4 +1,4 @@
-// The page of `emomc report`, opened in headless Chromium if it is installed.
+// Tests the page of `emomc report`, opened in headless Chromium if it is installed.
 #include "report.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Report : public ::testing::Test {
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
   json self_test(const std::string& page) const { return testing::self_test(folder, page); }
-  /// The data inside a page.
+  /// Returns the data inside a page.
   json data_of(const std::string& page) const {
     const std::string text = folder.read(page), mark = "<script id=\"data\" type=\"application/json\">";
     const std::size_t begin = text.find(mark) + mark.size();
@@ -116,7 +116,7 @@ TEST_F(Report, HistogramsOfWholeNumbersHaveBinsOfWholeNumbers) {
   EXPECT_EQ(fits[2]["histogram_x"].size(), 50u);
 }
 
-// The rules for paper, on a screen as wide as the text of a page in A4 at 96 dots per inch.
+// The test applies the rules for paper on a screen as wide as the text of a page in A4 at 96 dots per inch.
 TEST_F(Report, IsNotCutOffOnPaper) {
   if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
   sample("chains: 3, warmup: 100, draws: 100, seed: 3");
@@ -131,7 +131,7 @@ TEST_F(Report, IsNotCutOffOnPaper) {
   EXPECT_EQ(result["cut"], 0);
 }
 
-// The working directory may be that of another run.
+// The working directory may be that of another run, whose facts must not appear on the page.
 TEST_F(Report, OfForeignFilesHasNothingOfTheWorkingDirectory) {
   sample("chains: 2, warmup: 50, draws: 100, seed: 3");
   ASSERT_EQ(folder.run("export run --format csv -o run/draws.csv").exit_code, 0);

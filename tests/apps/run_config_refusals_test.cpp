@@ -1,4 +1,4 @@
-// Configurations that are refused, with their complete messages.
+// Tests configurations that are refused, with their complete messages.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,7 +10,7 @@
 namespace emomc::app {
 namespace {
 
-/// An input and the message with which it must be refused.
+/// An input and the complete message with which it must be refused.
 struct BadInput {
   std::string yaml;
   std::string message;

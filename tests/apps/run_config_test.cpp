@@ -98,7 +98,7 @@ TEST(RunConfigParsing, AsksForUnitsOnlyWhereAPriorHasThem) {
     EXPECT_NE(message.find("needs data.standardize written out"), std::string::npos) << prior;
     EXPECT_EQ(refusal("data: {file: a.csv, standardize: false}\nprior: {" + prior + "}\n"), "");
   }
-  // An order, and a floor that is a share of a column's sd, are the same in all units.
+  // An order, and a floor that is a share of a column's sd, mean the same in all units.
   EXPECT_EQ(refusal("data: {file: a.csv}\nprior: {order: means.0, scale_floor: 0.01}\n"), "");
 }
 
@@ -174,7 +174,7 @@ TEST(RunConfigYaml, WritesEveryDefault) {
   EXPECT_EQ(to_yaml(parsed(two)).find("components"), std::string::npos);
 }
 
-/// A valid configuration with random values in every key.
+/// Returns a valid configuration with random values in every key.
 RunConfig random_config(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   const auto positive = [&] { return std::exp(40 * (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5)); };

@@ -1,4 +1,4 @@
-// The table of a summary.
+// Tests the table of a summary.
 #include "emomc/posterior/run_summary.hpp"
 
 #include "inspection.hpp"
@@ -7,8 +7,7 @@
 namespace emomc {
 namespace {
 
-// R-hat is NaN for `broken`, some of whose draws are not finite, and for `constant`, where it does not
-// matter.
+// R-hat is NaN for `broken`, some of whose draws are not finite, and for `constant`, where NaN is no fault.
 TEST(RunSummary, ACutTableBeginsWithTheWorstQuantities) {
   const testing::ProgramFolder folder;
   std::string text = "lp__,a,b,c,constant,broken\n";

@@ -1,4 +1,4 @@
-"""The median log likelihood of 20 scikit-learn fits (K = 8, diagonal covariance, k-means starts 0..19) to the Sad
+"""Computes the median log likelihood of 20 scikit-learn fits (K = 8, diagonal covariance, k-means starts 0..19) to the Sad
 frames in their own units, with which sad_test.cpp compares. Argument: the folder with the CSV files of the thesis."""
 import glob
 import sys

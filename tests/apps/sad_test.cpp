@@ -1,5 +1,5 @@
-// The Sad frames of the thesis, sampled as a user would: 5,316 x 13, K = 8, four chains. Skips if the data
-// are missing.
+// Samples the Sad frames of the thesis as a user would: 5,316 x 13, K = 8, four chains. The tests are skipped
+// if the data are missing.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using testing::ProgramFolder;
 
-// From sad_baseline.py with scikit-learn 1.9.1.
+// These values come from sad_baseline.py with scikit-learn 1.9.1.
 constexpr double kMedianOfFits = -245380.339;
 constexpr int kFreeParameters = 215;
 

@@ -8,8 +8,8 @@
 namespace emomc::app {
 namespace {
 
-// An evaluation handles signals from its preparation on, and its sampling asks for that once more. Each case
-// is a process of its own, since the state is that of the process.
+// An evaluation handles signals from its preparation on, and its sampling calls stop_on_signals() once more.
+// Each case runs in a process of its own, since the state of signals belongs to the process.
 TEST(SignalsDeathTest, ASignalDuringPreparationStillStopsTheSampling) {
   EXPECT_EXIT(
       {
@@ -21,7 +21,7 @@ TEST(SignalsDeathTest, ASignalDuringPreparationStillStopsTheSampling) {
       ::testing::ExitedWithCode(128 + SIGINT), "");
 }
 
-// The next seed of an evaluation comes after leave_on_signals() of the one before.
+// The next seed of an evaluation begins after leave_on_signals() of the previous one.
 TEST(SignalsDeathTest, SignalsAreHandledAgainAfterTheEndOfARun) {
   EXPECT_EXIT(
       {

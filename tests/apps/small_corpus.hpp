@@ -3,7 +3,7 @@
 
 namespace emomc::testing {
 
-/// Configuration for `emomc simulate`.
+/// The configuration for `emomc simulate`.
 inline const char* const kSmallCorpus =
     "model: gaussian_mixture\n"
     "parameters: {weights: [0.5, 0.5], means: [[-2, 0], [2, 1]], scales: [[1, 1], [1, 1]]}\n"

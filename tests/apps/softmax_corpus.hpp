@@ -15,8 +15,8 @@ namespace emomc::testing {
 
 using nlohmann::json;
 
-// Harmonics with noise: a "sad" voice falls and is quiet, a "glad" one rises, a "cross" one is loud and
-// rough.
+// Returns a recording of harmonics with noise: a "sad" voice falls and is quiet, a "glad" one rises, and a
+// "cross" one is loud and rough.
 inline std::string wav_of(int emotion, int speaker, int take, int rate = 16000, double seconds = 0.5) {
   std::vector<double> samples;
   auto state = static_cast<std::uint32_t>(1000 * speaker + 10 * take + emotion);
@@ -64,7 +64,7 @@ class Softmax : public ::testing::Test {
   }
 };
 
-// The fields of a CSV file without quotes.
+// Returns the fields of a CSV file without quotes.
 inline std::vector<std::vector<std::string>> csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);

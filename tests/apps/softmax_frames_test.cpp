@@ -1,4 +1,4 @@
-// Softmax regression of a corpus of frame tables.
+// Tests softmax regression of a corpus of frame tables.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,7 +14,7 @@ namespace {
 class SoftmaxFrames : public ::testing::Test {
  protected:
   ProgramFolder folder;
-  json outside;  // by NumPy and scikit-learn
+  json outside;  // values computed by NumPy and scikit-learn
 
   void SetUp() override {
     std::ifstream file(EMOMC_SOURCE_DIR "/tests/libspeech/data/frame_functionals.json");
@@ -66,7 +66,7 @@ TEST_F(SoftmaxFrames, StandBesideMixturesOnTheSameFolds) {
   EXPECT_EQ(comparison["folds"], 4);
 }
 
-// Probabilities of a file of predictions, by utterance.
+// Returns the probabilities in a file of predictions, by utterance.
 std::map<std::string, std::vector<double>> probabilities_in(const std::string& text) {
   std::map<std::string, std::vector<double>> rows;
   for (const auto& row : csv(text)) {
@@ -93,7 +93,7 @@ TEST_F(SoftmaxFrames, FusedClassifierIsTheProductOfBoth) {
   for (std::size_t f = 0; f < folds.size(); ++f) {
     const double a = scores["fusion_weights_of_fold"][f]["mixtures"],
                  b = scores["fusion_weights_of_fold"][f]["softmax"];
-    // Weights of 1 and 0 were among those to choose from.
+    // Weights of 1 and 0 were among the candidates, so that neither classifier alone can be better.
     const double inner = scores["posterior"]["inner_log_loss_of_fold"][f];
     for (const char* one : {"mixtures", "softmax"})
       EXPECT_LE(inner, scores[one]["inner_log_loss_of_fold"][f].get<double>() + 1e-6);
@@ -108,7 +108,7 @@ TEST_F(SoftmaxFrames, FusedClassifierIsTheProductOfBoth) {
       for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(p[k], product[k] / sum, 1e-9) << utterance;
     }
   }
-  // Another call replaces them: what it does not have, it removes.
+  // Another evaluation into the same directory replaces the files, and removes those that it does not write.
   const auto mixtures_alone = folder.run("evaluate mixtures.yaml -q --output run --force");
   EXPECT_EQ(mixtures_alone.exit_code, 0) << mixtures_alone.err;
   EXPECT_FALSE(folder.exists("run/predictions_softmax.csv"));

@@ -1,4 +1,4 @@
-// `evaluate`, `train` and `classify` with the horseshoe in place of the ridge, on synthetic recordings.
+// Tests `evaluate`, `train` and `classify` with the horseshoe in place of the ridge, on synthetic recordings.
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -19,7 +19,7 @@ class SoftmaxHorseshoe : public testing::Softmax {
                  "corpus: {kind: folders, path: corpus}\noutput: {directory: run}\nthreads: 1\n"
                  "softmax: {prior: horseshoe, chains: 2, warmup: 80, draws: 60}\n");
   }
-  // Numbers of rows of the corpus's recordings, as another program writes them.
+  // Writes a table with a row of numbers for each recording of the corpus, in another program's format.
   void write_table(int columns) {
     std::string text = "file";
     for (int j = 0; j < columns; ++j) text += ",x" + std::to_string(j);
@@ -104,7 +104,8 @@ TEST_F(SoftmaxHorseshoe, TrainsAModelThatClassifies) {
   }
 }
 
-// Refused before anything is written, with the number of columns that were found.
+// The evaluation is refused before any file is written, and the message has the number of columns that were
+// found.
 TEST_F(SoftmaxHorseshoe, TakesTwoHundredColumns) {
   write_table(201);
   for (const std::string command :
@@ -121,8 +122,8 @@ TEST_F(SoftmaxHorseshoe, TakesTwoHundredColumns) {
   EXPECT_NE(result.out.find("200 columns of table.csv, prior horseshoe"), std::string::npos) << result.out;
 }
 
-// The six speakers of EMO-DB, default settings: all log probabilities converge as the ridge's do, and the
-// horseshoe tells emotions apart, if not as well as the ridge on all functionals.
+// On the six speakers of EMO-DB with default settings, all log probabilities converge as those of the ridge
+// do. The horseshoe tells emotions apart, but not as well as the ridge on all functionals.
 TEST(SoftmaxHorseshoeLong, ConvergesOnEmoDb) {
   const auto data = testing::shared_data("emodb");
   if (!data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";

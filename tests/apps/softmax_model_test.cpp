@@ -1,4 +1,4 @@
-// `emomc train` and `classify` by softmax regression, on synthetic recordings.
+// Tests `emomc train` and `classify` by softmax regression, on synthetic recordings.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ class SoftmaxModel : public testing::Softmax {
   void SetUp() override {
     testing::Softmax::SetUp();
     if (IsSkipped()) return;
-    // A speaker whom the model does not know.
+    // The model was trained without this speaker.
     for (int take : {0, 1, 2, 3})
       for (int emotion : {0, 1, 2}) folder.write(name_of(emotion, take), wav_of(emotion, 6, take));
   }
@@ -81,23 +81,23 @@ TEST_F(SoftmaxModel, ClassifiesANewSpeakerAndSaysWhatItKnows) {
   for (const json& line : own) {
     expect_probabilities(line);
     EXPECT_EQ(line["standardised_by"], (json{{"kind", "own"}, {"recordings", 12}}));
-    EXPECT_EQ(line["frames"], 48);  // 25 ms every 10 ms of half a second
+    EXPECT_EQ(line["frames"], 48);  // frames of 25 ms every 10 ms, in half a second
   }
   EXPECT_GE(right(own), 10);
   for (const json& line : nine)
     EXPECT_EQ(line["standardised_by"], (json{{"kind", "enrolment"}, {"recordings", 8}}));
-  EXPECT_GE(right(nine), 6);  // of 9, where chance is 3
+  EXPECT_GE(right(nine), 6);  // 9 recordings, where chance is 3
   EXPECT_EQ(alone[0]["standardised_by"], (json{{"kind", "corpus"}, {"recordings", 0}}));
   expect_probabilities(alone[0]);
-  // The same enrolment in another way; a recording is no enrolment of itself.
+  // The same enrolment is given in another way; a recording is not part of its own enrolment.
   const auto from = lines(name_of(1, 0) + " --speaker-from" + all_names(3));
   EXPECT_EQ(from[0], nine[1]);
-  // Each speaker's recordings by names.
+  // The speaker of each recording is found in the recording's name.
   const auto grouped = lines("--group-by speaker" + all_names(4) + " corpus/sad/s1/take0.wav");
   ASSERT_EQ(grouped.size(), 13u);
   EXPECT_EQ(grouped[3], own[3]);
   EXPECT_EQ(grouped[12]["standardised_by"]["kind"], "corpus");
-  // Nothing but the three files is read, and what is printed does not depend on other recordings.
+  // Only the three files are read, and the output for a recording does not depend on other recordings.
   std::filesystem::create_directory(folder / "moved");
   for (const char* file : {"model.json", "draws.npy", "rotation.npy"})
     std::filesystem::rename(folder / (std::string("model/") + file), folder / (std::string("moved/") + file));
@@ -130,7 +130,7 @@ TEST_F(SoftmaxModel, TempersShortRecordingsByTheFramesOfTheModel) {
     return std::log(p["sad"].get<double>() / p["glad"].get<double>());
   };
   EXPECT_NEAR(log_odds(with), log_odds(without) * 48 / (48 + 30), 1e-9);
-  model["tempers"]["corpus"].erase("frames");  // as earlier versions wrote it
+  model["tempers"]["corpus"].erase("frames");  // models of earlier versions lack this field
   folder.write("model/model.json", model.dump());
   EXPECT_EQ(lines(name_of(1, 0))[0]["probabilities"], without);
   model["tempers"]["corpus"]["frames"] = -1;
@@ -155,8 +155,9 @@ TEST_F(SoftmaxModel, NamesNoClassBelowAConfidence) {
   expect_refused("classify model --reject-below 1.5 " + name_of(1, 0), {"--reject-below"});
 }
 
-// What is classified beside the speaker that an evaluation leaves out is what the evaluation predicts. The
-// bound is that of 160 draws, of which 40 are effective at least: 5 standard errors of at most 0.08.
+// `classify` with the other recordings of a speaker as enrolment must predict what an evaluation predicts
+// that leaves this speaker out. The bound is that of 160 draws, of which at least 40 are effective: 5
+// standard errors of at most 0.08.
 TEST_F(SoftmaxModel, DoesWhatAnEvaluationOfTheSameSpeakersDoes) {
   for (int take : {0, 1, 2, 3})
     for (int emotion : {0, 1, 2})

@@ -1,4 +1,4 @@
-// Softmax regression, alone and fused with mixtures, whose work is divided among processes.
+// Tests softmax regression, alone and fused with mixtures, whose work is divided among processes.
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -11,7 +11,8 @@
 namespace emomc::testing {
 namespace {
 
-// 100 trajectories' time for each fit, 500 for each of two posteriors, no inner ones.
+// The remaining work is counted in trajectories: 100 for each fit, 500 for each of two posteriors, and none
+// for inner posteriors.
 TEST(SoftmaxProgress, IsEstimatedByTheUnitsBefore) {
   SoftmaxSettings settings;
   settings.temper = 1;
@@ -60,7 +61,7 @@ class SoftmaxOverRanks : public Ranks {
     return folder.run("evaluate " + config + " -q --output " + to + " " + more,
                       number == 1 ? "" : ranks(number));
   }
-  /// scores.json without times.
+  /// Returns scores.json without times.
   json scores_of(const std::string& directory) const {
     auto scores = json::parse(folder.read(directory + "/scores.json"), nullptr, false);
     scores.erase("seconds");
@@ -83,7 +84,7 @@ class SoftmaxOverRanks : public Ranks {
   ProgramFolder folder;
 };
 
-// There are three folds: the fourth rank has none.
+// There are three folds, so that the fourth rank has none.
 TEST_F(SoftmaxOverRanks, EvaluationsAreThoseOfOneProcess) {
   for (const auto& [config, numbers, files] : {std::tuple{"softmax.yaml", std::vector<int>{2, 4}, of_softmax},
                                                {"horseshoe.yaml", std::vector<int>{2}, of_softmax},
@@ -154,7 +155,8 @@ TEST_F(SoftmaxOverRanks, ModelsAreThoseOfOneProcess) {
   expect_equal_models(folder, "alone", "model");
 }
 
-// Long enough to be struck in its first half, which samples mixtures, and in its second one.
+// The evaluation is long enough to be killed in its first half, which samples mixtures, and in its second
+// half.
 TEST_F(SoftmaxOverRanks, AKilledRankEndsAllAndTheEvaluationGoesOn) {
   const std::string set = "--set sampler.draws=500 --set softmax.draws=5000 ";
   ASSERT_EQ(evaluate("fused.yaml", "alone", 1, set).exit_code, 0);
@@ -177,7 +179,8 @@ TEST_F(SoftmaxOverRanks, AKilledRankEndsAllAndTheEvaluationGoesOn) {
   expect_the_same("alone", "run", of_fused);
 }
 
-// The first rank's disk is full when it writes results, for which the others wait, and when it begins.
+// The first rank's disk is full when this rank begins, or when it writes results, for which the other ranks
+// wait.
 TEST_F(SoftmaxOverRanks, AFullDiskOfTheFirstRankEndsAll) {
   ASSERT_EQ(evaluate("softmax.yaml", "alone", 1).exit_code, 0);
   const auto struck = [&](const std::string& fault, const std::string& more) {

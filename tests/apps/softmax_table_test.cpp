@@ -1,4 +1,4 @@
-// Tables of other programs in place of functionals: `features.table`.
+// Tests tables of other programs in place of functionals: `features.table`.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@ class SoftmaxTable : public testing::Softmax {
     const auto result = folder.run("features --corpus folders corpus -o own --functionals prosody -q");
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  // The table of functionals in another format, with a row that no recording has.
+  // Returns the table of functionals in another format, with a row that belongs to no recording.
   std::string rewritten(bool arff) const {
     const auto rows = testing::csv(folder.read("own/functionals.csv"));
     std::string text = arff ? "@relation r\n" : "name;class";
@@ -36,7 +36,7 @@ class SoftmaxTable : public testing::Softmax {
 };
 
 TEST_F(SoftmaxTable, GivesTheResultsOfTheSameFunctionals) {
-  // A table does not say from how many frames a row is.
+  // A table does not state from how many frames a row was computed.
   const json own = evaluate("--output one --set features.set=prosody --set softmax.temper_frames=0");
   folder.write("table.csv", rewritten(false));
   folder.write("table.arff", rewritten(true));
@@ -48,7 +48,7 @@ TEST_F(SoftmaxTable, GivesTheResultsOfTheSameFunctionals) {
     EXPECT_EQ(folder.read("two/predictions.csv"), folder.read("one/predictions.csv")) << table;
   }
   EXPECT_NE(folder.read("two/config.yaml").find("table: table.arff"), std::string::npos);
-  // The configuration that is written is one to begin with.
+  // The written configuration can be used for another evaluation.
   EXPECT_EQ(folder.run("evaluate two/config.yaml -q --output three").exit_code, 0);
   EXPECT_EQ(folder.read("three/predictions.csv"), folder.read("one/predictions.csv"));
 }
@@ -89,7 +89,7 @@ TEST_F(SoftmaxTable, RefusesWhatDoesNotJoin) {
   refused(cut, {"1 recording has no row", "cross/s1/take0 is not in t.csv", "unparsed: skip"});
   refused(text + text.substr(second, third - second), {"t.csv:38", "a second row of", "line 2"});
   refused("utterance,x\nelsewhere,1\n", {"features.table", "t.csv", "none of its 1 names", "elsewhere"});
-  // The numbers of take 0 for take 1 too.
+  // Take 1 gets the numbers of take 0, too.
   const std::string first_row = text.substr(second, third - second);
   refused(text.substr(0, third) + "cross/s1/take1" + first_row.substr(14) +
               text.substr(text.find('\n', third) + 1),

@@ -1,4 +1,4 @@
-// `emomc evaluate` by softmax regression, and `emomc features --functionals`, on synthetic recordings.
+// Tests `emomc evaluate` by softmax regression, and `emomc features --functionals`, on synthetic recordings.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -35,8 +35,9 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   ASSERT_EQ(scores["temper_frames_of_fold"].size(), 4u);
   for (const json& frames : scores["temper_frames_of_fold"]) EXPECT_GE(frames, 0);
   EXPECT_EQ(scores["convergence"]["pairs"], 36 * 3);
-  // The same utterances by what is known of their speakers; of pitches that differ between speakers by more
-  // than emotions do, nothing is known to be worse than one recording.
+  // known_of_speaker has the scores of the same utterances by what is known about their speakers. Pitches
+  // differ more between speakers than between emotions, so that the order of little and no knowledge is not
+  // tested.
   const json& known = scores["known_of_speaker"];
   ASSERT_EQ(known.size(), 4u);
   for (const char* key : {"uar", "log_loss", "calibration_error", "uar_interval"})
@@ -54,7 +55,7 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   for (const char* stage :
        {"recordings to functionals", "penalised fits", "posteriors of inner folds", "posteriors", "all"})
     EXPECT_GT(scores["seconds"][stage].get<double>(), 0) << stage;
-  // The log loss is that of the written probabilities, and these are averages over draws with a spread.
+  // The log loss is that of the written probabilities, which are averages over draws with a spread.
   const auto rows = csv(folder.read("run/predictions.csv")), sds = csv(folder.read("run/probability_sd.csv"));
   ASSERT_EQ(rows.size(), 37u);
   ASSERT_EQ(sds.size(), 37u);
@@ -83,7 +84,7 @@ TEST_F(Softmax, TempersByGivenFrames) {
                    {"softmax.temper_frames", "learned, or a number, 0 to 1e6"});
 }
 
-// A class that counts for nearly all is predicted more often.
+// A class with nearly all of the prior probability is predicted more often.
 TEST_F(Softmax, LearnsWithClassesThatCountWhatIsGiven) {
   const auto mean_of = [&](const std::string& prior) {
     evaluate("--force --set softmax.temper=1 --set softmax.prior_sds=[1] --set 'classification.class_prior=" +
@@ -162,7 +163,7 @@ TEST_F(Softmax, CheckSaysWhatAnEvaluationWillDo) {
   EXPECT_FALSE(folder.exists("run"));
 }
 
-// The advice is about keys that softmax regression has.
+// The advice names only keys that softmax regression uses.
 TEST_F(Softmax, TwoSpeakersAreTooFewToChooseBy) {
   for (const char* emotion : {"sad", "glad", "cross"})
     for (const char* speaker : {"/s3", "/s4"})
@@ -188,8 +189,8 @@ TEST_F(Softmax, FunctionalsAreWrittenAsATable) {
       static_cast<std::size_t>(std::find(columns.begin(), columns.end(), "f0.mean") - columns.begin());
   for (std::size_t i = 1; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].size(), columns.size());
-    if (rows[i][2] == "cross") continue;  // half noise
-    // In semitones above 27.5 Hz, in the middle of the glide of wav_of.
+    if (rows[i][2] == "cross") continue;  // these recordings are half noise
+    // The expected pitch is in semitones above 27.5 Hz, in the middle of the glide of wav_of.
     const int speaker = rows[i][1].back() - '0', take = rows[i][0].back() - '0';
     const double middle = 100 + 30 * speaker + 4 * take + (rows[i][2] == "sad" ? -10 : 20);
     EXPECT_NEAR(std::stod(rows[i][at]), 12 * std::log2(middle / 27.5), 0.3) << rows[i][0];
@@ -210,8 +211,9 @@ TEST_F(Softmax, ALowSampleRateIsRefusedByName) {
   EXPECT_FALSE(folder.exists("table"));
 }
 
-// The six speakers of EMO-DB, default settings. The bounds are those of openSMILE's ComParE functionals with
-// softmax regression on the same folds (0.704 and 0.657 by one independent run), less 0.02 and plus 0.03.
+// The data are the six speakers of EMO-DB, with default settings. The bounds are the scores of openSMILE's
+// ComParE functionals with softmax regression on the same folds (0.704 and 0.657 by one independent run),
+// less 0.02 and plus 0.03.
 TEST(SoftmaxLong, IsAsGoodAsOpenSmileOnEmoDb) {
   const auto data = testing::shared_data("emodb");
   if (!data) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";

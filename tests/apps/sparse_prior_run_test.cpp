@@ -1,4 +1,4 @@
-// Sparse Dirichlet priors in complete runs of the program.
+// Tests sparse Dirichlet priors in complete runs of the program.
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -6,8 +6,8 @@
 namespace emomc {
 namespace {
 
-// 50 rows from one Gaussian and three components that start at draws from the prior: two weights are nearly
-// 0, and in many draws they underflow a double. None of this counts as a fault.
+// There are 50 rows from one Gaussian, and three components that start at draws from the prior. Two weights
+// are nearly 0, and in many draws they underflow a double. None of this counts as a fault.
 TEST(SparsePriorRun, StartsFromThePriorAndHasNoFaults) {
   const testing::ProgramFolder folder;
   std::filesystem::copy_file(EMOMC_SOURCE_DIR "/tests/apps/data/sparse_prior.csv", folder / "rows.csv");

@@ -1,4 +1,4 @@
-// emomc stack on chains in two modes, each of which predicts a part of the rows.
+// Tests emomc stack on chains in two modes, each of which predicts a part of the rows.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using testing::expect_refused;
 
-// Rows have the mean 0 by the mode m = 8, and 4 by m = -8; chains do not pass between them.
+// In the mode m = 8 rows have mean 0, and in m = -8 mean 4; chains do not move between the modes.
 class Stack : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -33,7 +33,7 @@ class Stack : public ::testing::Test {
     for (const ChainDraws& chain : read_chains(folder / "run"))
       is_positive.push_back(chain.parameters.back() > 0);
   }
-  // The weight of the first mode at which the log score has its maximum.
+  // Returns the weight of the first mode that maximises the log score.
   double best_weight() const {
     double low = 0, high = 1;
     for (int round = 0; round < 60; ++round) {
@@ -79,7 +79,7 @@ TEST_F(Stack, WeightsAreThoseOfTheModesThatPredictBest) {
   EXPECT_NEAR(quantities[0]["q50"].get<double>(), 8, 1.5);
   EXPECT_NEAR(quantities[0]["q5"].get<double>(), -8, 1.5);
 
-  // Clusters have one weight together, and their chains equal parts of it.
+  // All chains of a cluster share one weight equally.
   std::string clusters;
   for (std::size_t c = 0; c < 6; ++c)
     clusters += std::string(c ? "," : "") + (is_positive[c] == is_positive[0] ? "0" : "1");

@@ -1,4 +1,4 @@
-// Where chains start, and what diagnose reports about it.
+// Tests where chains start, and what diagnose reports about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class StartsOfRuns : public ::testing::Test {
 
 const std::string kShort = "warmup: 500, draws: 500, seed: 1";
 
-// Data that are symmetric about a point, with two equally likely divisions: K = 2 joins the middle group to
+// The data are symmetric about a point and have two equally likely divisions: K = 2 joins the middle group to
 // one side.
 TEST_F(StartsOfRuns, ChainsAreInBothOfTwoEqualModes) {
   for (const char* init : {"kmeans", "em"}) {
@@ -80,7 +80,7 @@ TEST_F(StartsOfRuns, AnOptimumWithoutAChainIsNamed) {
   EXPECT_NE(check.out.find("warning: starts: no chain for the optimum of"), std::string::npos) << check.out;
 }
 
-// Two tight groups inside a wide one: the optimum at -799.04 is 137 above the optima of k-means.
+// There are two tight groups inside a wide one. The optimum at -799.04 is 137 above the optima of k-means.
 TEST_F(StartsOfRuns, TightGroupsInAWideOneAreFound) {
   for (const int seed : {1, 2, 3}) {
     write("twins.csv", "likelihood: {components: 3, precision: double}\n",
@@ -104,7 +104,7 @@ const std::string kInformative =
     "  scales: {lognormal: {meanlog: [-1, 2], sdlog: 0.5}}\n"
     "  correlations: {lkj: 2}\n";
 
-// The right numbering has a mean log density of -1140.7, the wrong one -1418.
+// The right numbering has a mean log density of -1140.7, and the wrong one of -1418.
 TEST_F(StartsOfRuns, ComponentsAreThoseThatThePriorMeans) {
   for (const std::string& init : {std::string("kmeans"), std::string("em"), kData + "geyser_fit.json"}) {
     folder.write("run.yaml", "data: {file: " + kData +
@@ -119,7 +119,7 @@ TEST_F(StartsOfRuns, ComponentsAreThoseThatThePriorMeans) {
   }
 }
 
-// With three rows, starts of `stretch` are spread by half a sd, far beyond this prior.
+// With three rows, starts of `stretch` are spread by half an sd, far beyond this prior.
 TEST_F(StartsOfRuns, StartsAreSpreadWithinThePrior) {
   folder.write("three.csv", "x\n0\n1\n2\n");
   for (const std::string init : {"prior", "em"}) {
@@ -133,7 +133,7 @@ TEST_F(StartsOfRuns, StartsAreSpreadWithinThePrior) {
   }
 }
 
-// Twelve components for 180 rows: some fits end with fewer than three rows in a component.
+// With twelve components for 180 rows, some fits end with fewer than three rows in a component.
 TEST_F(StartsOfRuns, DegenerateFitsAreSetApartAndCounted) {
   write("symmetric.csv", "likelihood: {components: 12}\n", kShort);
   const auto result = folder.run("fit run.yaml --json");
@@ -145,7 +145,7 @@ TEST_F(StartsOfRuns, DegenerateFitsAreSetApartAndCounted) {
             std::string::npos);
 }
 
-// Almost only repeated rows: all fits have scales at their floor, which is reported.
+// Almost all rows are repeated: all fits have scales at their floor, and this is reported.
 TEST_F(StartsOfRuns, AFitIsNotReturnedAsBestWithoutAWordWhereItIsDegenerate) {
   std::string data = "x\n";
   for (int i = 0; i < 40; ++i) data += i % 2 == 0 ? "1\n" : "2\n";
@@ -168,8 +168,8 @@ TEST_F(StartsOfRuns, OnePointForAllChainsIsSaid) {
       << finding("starts");
 }
 
-// Groups of rows lead to optima of any height; chains, and with rungs their rungs, each have groups of their
-// own. k-means has one answer for these rows, so that every other chain begins there.
+// Starts from groups of rows lead to optima of any height. Each chain has groups of its own, and so has each
+// rung of a tempered run. k-means has one result for these rows, at which every other chain begins.
 TEST_F(StartsOfRuns, OfClustersAreDispersedAndRungsHaveTheirOwn) {
   const std::string sampler = "chains: 6, warmup: 0, draws: 1, seed: 1, init: clusters";
   for (const char* model : {"gaussian_mixture", "student_t_mixture"}) {
@@ -181,7 +181,7 @@ TEST_F(StartsOfRuns, OfClustersAreDispersedAndRungsHaveTheirOwn) {
     run("-q --set threads=3");
     EXPECT_EQ(folder.run("export run --format csv -o -").out, plain) << model;
   }
-  // A step leads hardly anywhere: a rung's log likelihood is that of its start, to some tens.
+  // A step changes the state so little that a rung's log likelihood is that of its start, within some tens.
   write("twins.csv", "likelihood: {components: 3}\n", sampler + ", proposal: {kind: random_walk}");
   run("-q --set sampler.tempering.ladder='[1, 0.9, 0.8, 0.7]' --set sampler.tempering.every=1000");
   EXPECT_GE(starts()["points"], 4);
@@ -194,7 +194,7 @@ TEST_F(StartsOfRuns, OfClustersAreDispersedAndRungsHaveTheirOwn) {
             std::string::npos);
 }
 
-// From draws of the prior in many columns components never come near rows, and all chains agree.
+// Components drawn from the prior in many columns are never near rows, and all chains agree about this.
 TEST_F(StartsOfRuns, ComponentsThatNeverSawARowAreSaid) {
   std::string rows = "a,b,c,d,e,f\n";
   for (int i = 0; i < 200; ++i)
@@ -242,7 +242,7 @@ class MultimodalRuns : public StartsOfRuns {
   const json components = read_json(kProblems + "components.json");
   const json reference = read_json(kProblems + "reference.json");
 
-  // Whether `diagnose` accepts a run of one problem.
+  // Returns whether `diagnose` accepts a run of one problem.
   bool passes(const std::string& kind, const std::string& number, int seed, const std::string& sampler) {
     folder.write("run.yaml", "data: {file: " + kProblems + kind + "_" + number +
                                  ".csv}\nlikelihood: {components: " + components[number].dump() +
@@ -251,8 +251,8 @@ class MultimodalRuns : public StartsOfRuns {
     run("-q");
     return folder.run("diagnose run").exit_code == 0;
   }
-  // Label-free means are within 5 combined standard errors of run and reference of the reference. For about
-  // 600 comparisons of normal errors this gives one false alarm in 3,000 runs of the test.
+  // Expects that the run's label-free means are within 5 combined standard errors of the reference's. For
+  // about 600 comparisons of normal errors this gives one false alarm in 3,000 runs of the test.
   void expect_the_reference(const std::string& number, int seed) {
     const json summary = json::parse(folder.run("summary run --json").out);
     std::size_t compared = 0;
@@ -273,10 +273,10 @@ class MultimodalRuns : public StartsOfRuns {
 
 const std::string kSweeps = ", proposal: {kind: component_wise}";
 
-// Long enough for every run that mixes to be accepted.
+// The runs are long enough for diagnose to accept every run that mixes.
 const std::string kEnough = ", warmup: 2000, draws: 4000, proposal: {kind: crank_nicolson}";
 
-// Two problems: in one the chains stay in their modes, in the other they move between modes.
+// In one of the two problems the chains stay in their modes, and in the other they move between modes.
 TEST_F(MultimodalRuns, WhatPassesDiagnoseHasTheReferencesMeans) {
   for (const char* number : {"00", "12"}) {
     if (passes("multimodal", number, 1, kEnough)) expect_the_reference(number, 1);
@@ -284,14 +284,15 @@ TEST_F(MultimodalRuns, WhatPassesDiagnoseHasTheReferencesMeans) {
   }
 }
 
-// Chains that were started at all three optima leave one of them during warm-up, and none comes back.
+// Chains start at all three optima, leave one of them during warm-up, and do not come back.
 TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
   EXPECT_FALSE(passes("multimodal", "17", 4, kSweeps));
   EXPECT_NE(finding("starts").find("1 of the 3 optima that the starts have found is lost"), std::string::npos)
       << finding("starts");
   EXPECT_EQ(starts()["optima"][2]["draws"], 0);
   // Seven per cent of the posterior have a component without rows, which no EM fit reaches. The chain that
-  // starts there leaves it in this run, and none comes back: the mean of mixture_sd is wrong by ten errors.
+  // starts there leaves this part in this run, and no chain comes back: the mean of mixture_sd is wrong by
+  // ten errors.
   EXPECT_FALSE(passes("multimodal", "03", 1, kSweeps));
   EXPECT_NE(folder.read("run/run.log").find("starts: only 2 of 1024 draws are near the optimum"),
             std::string::npos);
@@ -300,7 +301,7 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
   EXPECT_EQ(starts()["optima"][2]["empty_components"], 1);
   EXPECT_EQ(starts()["optima"][2]["chains"], json::array({2}));
   EXPECT_EQ(starts()["optima"][2]["examined_draws"], 1024);
-  // Where no optimum is lost, none is said to be.
+  // Without a lost optimum the report names none.
   passes("multimodal", "00", 1, "");
   EXPECT_GT(starts()["followed_draws"], 0);
   const json report = starts();
@@ -311,14 +312,15 @@ TEST_F(MultimodalRuns, ModesThatTheRunHasLostAreFound) {
   EXPECT_EQ(finding("starts").find("lost"), std::string::npos) << finding("starts");
 }
 
-// The binomial probability of so few draws, at a third of the share: of 1,000 draws at a share of 0.03 ten
-// are expected then, and three or fewer have a probability of 1.0 %, two or fewer of 0.3 %.
+// An optimum is lost if so few draws near it are improbable, by the binomial distribution, at a third of its
+// share. Of 1,000 draws at a share of 0.03 ten are then expected; three or fewer have a probability of 1.0 %,
+// and two or fewer of 0.3 %.
 TEST(LostOptima, AreThoseWithTooFewDraws) {
   EXPECT_TRUE(is_lost(0.03, 2, 1000));
   EXPECT_FALSE(is_lost(0.03, 4, 1000));
   EXPECT_TRUE(is_lost(0.2, 0, 256));
   EXPECT_FALSE(is_lost(0.02, 0, 256));
-  // What a damaged manifest may say neither hangs nor counts.
+  // Impossible numbers from a damaged manifest neither cause an endless loop nor count.
   EXPECT_FALSE(is_lost(0.5, 1e15, 1e16));
   EXPECT_FALSE(is_lost(0.5, 5, 4));
   EXPECT_FALSE(is_lost(std::nan(""), 0, 256));
@@ -340,7 +342,7 @@ TEST_F(MultimodalRunsLong, OfTwentyProblemsAndFiveSeeds) {
   RecordProperty("passed", passed);
   RecordProperty("twins_passed", twins_passed);
   std::cout << passed << " of " << easy << " runs passed, and " << twins_passed << " of their twins\n";
-  // As many as for easy problems.
+  // At least 93 % of the runs of easy problems pass.
   EXPECT_GE(twins_passed, 93 * easy / 100);
 }
 

@@ -1,4 +1,4 @@
-// A small run of the program that is disturbed by the libraries of tests/faults, and the draws that it must
+// A small run of the program that the libraries of tests/faults disturb, and the draws that the run must
 // give.
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace emomc::testing {
 
-/// Whether to run the forms of tests that take minutes: EMOMC_LONG_TESTS=1, set for ctest's label `long`.
+/// Returns whether to run the forms of tests that take minutes: EMOMC_LONG_TESTS=1, set for ctest's label
+/// `long`.
 inline bool long_form() { return std::getenv("EMOMC_LONG_TESTS") != nullptr; }
 
-/// The environment of a program whose calls on files below `directory` are logged, and disturbed by `fault`
-/// (tests/faults/file_faults.cpp) unless it is empty.
+/// Returns the environment of a program whose calls on files below `directory` are logged, and are disturbed
+/// by `fault` (tests/faults/file_faults.cpp) unless it is empty.
 inline std::string under_fault(const ProgramFolder& folder, const std::string& directory,
                                const std::string& fault) {
   std::filesystem::remove(folder / "calls");
@@ -21,7 +22,7 @@ inline std::string under_fault(const ProgramFolder& folder, const std::string& d
          "' EMOMC_FAULT_LOG='" + (folder / "calls").string() + "'" +
          (fault.empty() ? "" : " EMOMC_FAULT=" + fault);
 }
-/// The lines "N NAME PATH" of that log.
+/// Returns the lines "N NAME PATH" of that log.
 inline std::vector<std::string> logged_calls(const ProgramFolder& folder) {
   std::vector<std::string> lines;
   std::istringstream stream(folder.read("calls"));
@@ -29,7 +30,7 @@ inline std::vector<std::string> logged_calls(const ProgramFolder& folder) {
   return lines;
 }
 
-/// A configuration whose draws are known from an undisturbed run in `whole`; the run to be disturbed is in
+/// A configuration with an undisturbed run in `whole`, whose draws are expected, and a disturbed run in
 /// `run`.
 class StruckRun {
  public:
@@ -50,7 +51,7 @@ class StruckRun {
   ProgramResult strike(const std::string& fault, const std::string& options = "") {
     return folder.run("run config.yaml --output run " + options, under_fault(folder, "run", fault));
   }
-  /// The number N, as text, of the call that opens the n-th checkpoint in the undisturbed run.
+  /// Returns the number N, as text, of the call that opens the n-th checkpoint in the undisturbed run.
   std::string at_checkpoint(int nth) const {
     for (std::size_t n = 1; n <= calls.size(); ++n)
       if (calls[n - 1].find(" open ") != std::string::npos &&
@@ -64,9 +65,9 @@ class StruckRun {
   void clear() const {
     for (const char* name : {"run", "run.away"}) std::filesystem::remove_all(folder / name);
   }
-  /// The calls of the last disturbed run.
+  /// Returns the calls of the last disturbed run.
   std::vector<std::string> calls_so_far() const { return logged_calls(folder); }
-  /// Expects bitwise equal draws.
+  /// Expects that the draws are bitwise equal to those of `as`.
   void expect_the_same_draws(const std::string& what, const std::string& as = "whole") const {
     const auto expected = read_chains(folder / as), chains = read_chains(folder / "run");
     ASSERT_EQ(chains.size(), expected.size()) << what;
@@ -87,7 +88,7 @@ class StruckRun {
   }
 
   ProgramFolder folder;
-  std::vector<std::string> calls;  ///< of the undisturbed run
+  std::vector<std::string> calls;  ///< calls of the undisturbed run
 };
 
 inline const char* const kComponentWise =

@@ -1,4 +1,4 @@
-// A mixture of Student's t by the program, compared with Stan's posterior of the same rows
+// Compares a mixture of Student's t distributions with Stan's posterior of the same rows
 // (data/make_student_t.R).
 #include "program.hpp"
 #include "reference_posterior.hpp"
@@ -6,8 +6,8 @@
 namespace emomc {
 namespace {
 
-// 8 parameters with 5 numbers each. With z = 5.6 a normal error exceeds the bound with probability 2.2e-8, so
-// that a false alarm occurs for less than 1e-6 of all seeds.
+// There are 8 parameters with 5 numbers each. With z = 5.6 a normal error exceeds the bound with probability
+// 2.2e-8, so that a false alarm occurs for less than 1e-6 of all seeds.
 TEST(StudentTMixture, AgreesWithStan) {
   testing::ProgramFolder folder;
   const std::string data = EMOMC_SOURCE_DIR "/tests/apps/data/student_t";

@@ -1,4 +1,4 @@
-// CSV files of other programs, from a user's point of view.
+// Tests CSV files of other programs, from a user's point of view.
 #include "program.hpp"
 
 namespace emomc {
@@ -37,7 +37,7 @@ TEST_F(CsvFiles, ARunRemembersHowItsDataWereRead) {
   folder.write("d.csv", "0.5;1\n2;3,5\n4;6\n1;2\n");
   const auto run = folder.run(
       "run c.yaml -q --output r --set data.header=false --set sampler.draws=20 --set sampler.warmup=20");
-  EXPECT_EQ(run.exit_code, 2) << run.err;  // a decimal point and a decimal comma
+  EXPECT_EQ(run.exit_code, 2) << run.err;  // the file has a decimal point and a decimal comma
   folder.write("d.csv", "0,5;1\n2;3,5\n4;6\n1;2\n");
   const auto good = folder.run(
       "run c.yaml -q --output r --set data.header=false --set sampler.draws=20 --set sampler.warmup=20");

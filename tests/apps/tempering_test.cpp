@@ -1,4 +1,4 @@
-// Runs of the program with rungs: their files, kills, evidence and verdict.
+// Tests runs of the program with rungs: their files, kills, evidence and verdict.
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
@@ -56,7 +56,7 @@ TEST(TemperedRun, CanBeMadeLongerAndRefusesOtherRungs) {
                  {"sampler.tempering.rungs was 4, is 5"});
   expect_refused(run.folder, "run config.yaml --output run --resume -q --set sampler.tempering.rungs=1",
                  {"sampler.tempering"});
-  // A run that is begun anew leaves no rungs of the old one.
+  // A run that begins anew removes the rungs of the old run.
   ASSERT_EQ(
       run.folder.run("run config.yaml --output run --force -q --set sampler.tempering.rungs=1").exit_code, 0);
   EXPECT_FALSE(run.folder.exists("run/rungs/chain-00001-rung-03.emc"));
@@ -94,7 +94,7 @@ TEST(TemperedRun, KeysAreRefusedInOneLine) {
   EXPECT_FALSE(folder.exists("runs"));
 }
 
-// Rows with a known sd, and a normal prior on their mean.
+// The rows have a known sd, and their mean has a normal prior.
 class NormalRows : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -185,12 +185,12 @@ TEST_F(NormalRows, ShowTheirExchangesAndRefuseEvidenceWithoutThem) {
   EXPECT_FALSE(json::parse(folder.run("summary plain --json").out).contains("tempering"));
   expect_refused(folder, "evidence plain", {"no rungs", "sampler.tempering.rungs"});
   expect_refused(folder, "evidence rows.csv", {"rows.csv"});
-  // A ladder that does not end at the prior has no evidence.
+  // A ladder that does not end at the prior gives no evidence.
   sample("short", 2, "--set sampler.tempering.rungs=1 --set sampler.tempering.ladder='[1, 0.5]'");
   expect_refused(folder, "evidence short", {"0.5", "prior"});
 }
 
-// Two sharp modes far apart, in which chains stay where they start.
+// There are two sharp modes far apart, and chains stay where they start.
 TEST(TemperedRun, DiagnoseNamesTemperingWhereChainsSitInModesOfTheirOwn) {
   ProgramFolder folder;
   folder.write("rows.csv", "y\n0.1\n-0.1\n0.05\n-0.05\n");
@@ -210,8 +210,8 @@ TEST(TemperedRun, DiagnoseNamesTemperingWhereChainsSitInModesOfTheirOwn) {
   EXPECT_EQ(tempered.exit_code, 0) << tempered.out;
 }
 
-// Two tight groups inside a wide one: a narrow mode at a log likelihood of -799, from starts drawn from the
-// prior, beside many modes near -936 (docs/tempering.md).
+// There are two tight groups inside a wide one. The better mode is narrow, at a log likelihood of -799, and
+// beside it are many modes near -936. Starts are draws from the prior (docs/tempering.md).
 TEST(TightGroupsLong, TheBetterModeIsFoundInTwentyOfTwentySeeds) {
   ProgramFolder folder;
   folder.write("run.yaml", "data: {file: " EMOMC_SOURCE_DIR

@@ -1,4 +1,4 @@
-// What the program prints on a terminal: lines that fit, and numbers with the digits that they are known to.
+// Tests the output on a terminal: lines that fit, and numbers with as many digits as are known.
 #include <fmt/format.h>
 #include <pty.h>
 #include <sys/ioctl.h>
@@ -21,8 +21,8 @@ namespace {
 
 using testing::ProgramFolder;
 
-// Runs the program on a terminal of `columns` columns, 0: a terminal that does not say. Returns what it
-// prints, standard output and error together.
+// Runs the program on a terminal of `columns` columns; 0 is a terminal that does not report its width.
+// Returns the output and the error output together.
 std::string on_terminal(const ProgramFolder& folder, const std::vector<std::string>& arguments, int columns,
                         const char* variable = nullptr) {
   winsize size{24, static_cast<unsigned short>(columns), 0, 0};
@@ -51,7 +51,8 @@ std::string on_terminal(const ProgramFolder& folder, const std::vector<std::stri
 
 constexpr std::array kSentences{"warning:", "left out by", "2 chains,", "acceptance per", "converged:"};
 
-// The lines, and what a redrawn line shows one after another, without the sequence that clears its rest.
+// Returns the lines, and the states of a redrawn line one after another, without the sequence that clears the
+// rest of the line.
 std::vector<std::string> pieces(const std::string& text) {
   std::vector<std::string> all(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -65,7 +66,7 @@ std::vector<std::string> pieces(const std::string& text) {
   return all;
 }
 
-// The lines without sentences, which a terminal may break.
+// Returns the lines without sentences, which a terminal may break.
 std::vector<std::string> tables_in(const std::string& text) {
   std::vector<std::string> lines;
   for (const auto& line : pieces(text)) {
@@ -122,7 +123,8 @@ TEST_F(Terminal, TablesAreNotWiderThanTheTerminal) {
   EXPECT_EQ(narrow.find("50 %  "), std::string::npos) << narrow;
   EXPECT_NE(narrow.find("--json has"), std::string::npos) << narrow;
   EXPECT_NE(wide.find("ess_tail"), std::string::npos) << wide;
-  // 80 where the terminal does not say, what $COLUMNS says, and everything where there is no terminal.
+  // The width is 80 if the terminal does not report one, the value of $COLUMNS if that is set, and unlimited
+  // without a terminal.
   EXPECT_LE(widest(tables_in(on_terminal(folder, summary, 0))), 80u);
   EXPECT_EQ(widest(tables_in(on_terminal(folder, summary, 0, "200"))), widest(tables_in(wide)));
   EXPECT_EQ(on_terminal(folder, summary, 200, "60"), narrow);
@@ -148,7 +150,7 @@ TEST_F(Terminal, ProgressIsNotWiderThanTheTerminal) {
     EXPECT_LT(widest(progress), static_cast<std::size_t>(width));
     EXPECT_FALSE(table.empty());
     EXPECT_LE(widest(table), static_cast<std::size_t>(width));
-    // The file has the whole table.
+    // The file contains the whole table.
     EXPECT_GT(widest(pieces(folder.read("run/run.log"))), 80u);
   }
 }
@@ -181,7 +183,8 @@ TEST_F(Terminal, TimesAndScoresAreNotWiderThanTheTerminal) {
   for (const std::size_t width : {30, 50, 70}) EXPECT_LE(widest(tables(width)), width);
 }
 
-// Four chains of 500 draws of each quantity, which `draw` gives for its number and a normal number.
+// Returns four chains of 500 draws of each quantity. `draw` receives the number of the quantity and a normal
+// number, and returns the draw.
 template <class Draw>
 std::string draw_table(std::size_t num_quantities, Draw draw) {
   std::mt19937_64 random(7);
@@ -271,7 +274,7 @@ TEST_F(Terminal, TheWorstQuantityIsMarkedForTheTable) {
   double previous = 0;
   folder.write("draws.csv", draw_table(20, [&](std::size_t q, int i, double z) {
                  if (q != 11) return z;
-                 previous = i == 0 ? z : 0.95 * previous + z;  // few effective draws
+                 previous = i == 0 ? z : 0.95 * previous + z;  // such draws are few effective ones
                  return previous;
                }));
   const auto runs = app::inspect({(folder / "draws.csv").string()}, Numbering::mended);

@@ -1,4 +1,4 @@
-// sampler.init: kmeans and em for two_gaussian.
+// Tests sampler.init: kmeans and em for two_gaussian.
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -9,7 +9,7 @@ namespace {
 using nlohmann::json;
 using testing::ProgramFolder;
 
-// A peak of two widths.
+// The data are a peak of two widths.
 class TwoGaussianStarts : public ::testing::Test {
  protected:
   ProgramFolder folder;
@@ -35,8 +35,8 @@ TEST_F(TwoGaussianStarts, KmeansAndEmStartFromFitsToTheData) {
       ASSERT_EQ(result.exit_code, 0) << result.err;
       const json starts = json::parse(folder.read("run/manifest.json"))["starts"];
       EXPECT_GE(starts["fits"].get<int>(), 48) << starts;
-      EXPECT_EQ(starts["points"], 4) << starts;  // spread about the optimum
-      // Each chain is where the data are: a start of the prior would be far off.
+      EXPECT_EQ(starts["points"], 4) << starts;  // the starts are spread about the optimum
+      // Each chain is near the data; a start from the prior would be far away.
       ASSERT_EQ(folder.run("export run --format csv -o draws.csv").exit_code, 0);
       std::istringstream lines(folder.read("draws.csv"));
       std::string line;
@@ -53,7 +53,7 @@ TEST_F(TwoGaussianStarts, KmeansAndEmStartFromFitsToTheData) {
         EXPECT_LT(draw[7], 0.3) << line;
         EXPECT_GT(draw[8], 0.35) << line;
         EXPECT_LT(draw[8], 0.9) << line;
-        if (init == "kmeans") continue;  // a clustering has groups without overlap
+        if (init == "kmeans") continue;  // the groups of a clustering do not overlap
         EXPECT_NEAR(draw[5], 0.3, 0.15) << line;
         EXPECT_NEAR(draw[7], 0.1, 0.06) << line;
         EXPECT_NEAR(draw[8], 0.5, 0.15) << line;
@@ -72,7 +72,7 @@ TEST_F(TwoGaussianStarts, ARunFromEmConverges) {
   EXPECT_EQ(folder.run("diagnose run").exit_code, 0) << folder.run("diagnose run").out;
 }
 
-// Where the prior prefers the other numbering, the fraction goes with its component.
+// Where the prior prefers the other numbering, the fraction is changed together with its component.
 TEST_F(TwoGaussianStarts, AParameterFileIsNumberedAsThePriorPrefers) {
   simulate();
   folder.write("start.json", R"({"fraction": 0.7, "mean": 5.2, "sigma": [0.5, 0.1]})");

@@ -1,4 +1,4 @@
-// Columns that are far from 0, nearly constant or in extreme units; priors in the data's own units.
+// Tests columns that are far from 0, nearly constant or in extreme units, and priors in the data's own units.
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ std::string digits(double x) {
   return text.data();
 }
 
-/// Rows of one column: `offset` plus standard normal numbers.
+/// Returns rows of one column: `offset` plus standard normal numbers.
 std::vector<double> column_at(double offset) {
   std::vector<double> x;
   for (std::uint32_t i = 0; i < 400; ++i)
@@ -38,7 +38,7 @@ json parameter(const json& summary, const std::string& name) {
   return {};
 }
 
-// A mean with a normal prior and known scales has a normal posterior. Each of 16 comparisons is within 6
+// A mean with a normal prior and known scales has a normal posterior. Each of 16 comparisons allows 6
 // standard errors, which gives a false alarm with probability below 1e-7.
 TEST(DataUnits, PosteriorsHaveTheirClosedFormFarFromZeroInBothPrecisions) {
   constexpr double kBound = 6, kPriorSd = 0.1;
@@ -86,7 +86,7 @@ TEST(DataUnits, LogDensitiesOfDrawsAreThoseOfTheUnitsThatPriorsAreStatedIn) {
     std::vector<double> values;
     std::stringstream fields(line);
     for (std::string field; std::getline(fields, field, ',');) values.push_back(std::stod(field));
-    // chain, draw, log_density, log_likelihood, log_prior, weight, mean, scale
+    // The values are chain, draw, log_density, log_likelihood, log_prior, weight, mean and scale.
     const double mean = values.at(6), scale = values.at(7),
                  log_sqrt_two_pi = 0.5 * std::log(2 * std::numbers::pi);
     const double z = (mean - 1e5) / 20;

@@ -1,4 +1,4 @@
-// Relative paths, and run directories that are looked at from another folder.
+// Tests relative paths, and run directories that are read from another folder.
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -47,7 +47,7 @@ TEST_F(WorkingDirectory, ARunFindsItsDataFromAnotherFolder) {
   ASSERT_EQ(
       folder.shell("cd study && $EMOMC run mine.yaml -q && $EMOMC run mine.yaml -q --output other").exit_code,
       0);
-  folder.write("elsewhere/data.csv", "a,b\n1,2\n3,4\n");  // other data of the same name
+  folder.write("elsewhere/data.csv", "a,b\n1,2\n3,4\n");  // other data with the same name
   const auto from_elsewhere = [&](const std::string& arguments) {
     const auto result = folder.shell("cd elsewhere && $EMOMC " + arguments);
     EXPECT_LE(result.exit_code, 1) << arguments << ": " << result.err;
@@ -59,7 +59,7 @@ TEST_F(WorkingDirectory, ARunFindsItsDataFromAnotherFolder) {
   if (from_elsewhere("report ../study/run -o page.html") == "page.html\n") {
     EXPECT_EQ(folder.read("elsewhere/page.html").find("\"histogram\":[]"), std::string::npos);
   }
-  // The data go where the run goes: a project that was moved as a whole is looked at from its root.
+  // The data are moved together with the run: a project that was moved as a whole is read from its root.
   std::filesystem::rename(folder / "study", folder / "moved");
   const auto moved = folder.shell("cd moved && $EMOMC summary run --predictive");
   EXPECT_EQ(moved.exit_code, 0) << moved.err;

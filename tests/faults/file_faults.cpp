@@ -49,7 +49,7 @@ struct Plan {
   bool reads = false;
   int log = -1;
   long count = 0;
-  bool busy = false;  // calls of this library are not counted
+  bool busy = false;  // set while this library makes calls of its own, which are not counted
 
   Plan() {
     busy = true;
@@ -91,7 +91,7 @@ std::string path_of(int descriptor) {
   return n < 0 ? "" : std::string(path.data(), static_cast<std::size_t>(n));
 }
 
-// Decides what happens to a call on `path`; sets errno if the call is to fail.
+// Decides the outcome of a call on `path`; sets errno if the call must fail.
 Verdict judge(const char* name, const std::string& path) {
   Plan& p = plan();
   if (p.busy || !is_below(path.c_str())) return Verdict::go_on;
@@ -155,7 +155,7 @@ mode_t mode_of(int flags, va_list& arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? static_cast<mode_t>(va_arg(arguments, int)) : 0;
 }
 
-// The threads that live in addition to the first one; a thread counts until it is joined.
+// The number of living threads besides the first one; a thread counts until it is joined.
 std::atomic<long> g_living{0};
 
 long most_threads() {

@@ -1,5 +1,5 @@
 // A library that tests/apps/cuda_faults_test.cpp preloads into the program. It runs a kernel that traps in
-// the program's CUDA context, after which every call fails, as after an illegal address in one of the
+// the program's CUDA context. After that every call fails, as after an illegal address in one of the
 // program's own kernels.
 //  EMOMC_GPU_FAULT_FILE   the kernel starts once this file exists
 //  EMOMC_GPU_FAULT_AFTER  plus this many milliseconds

@@ -1,4 +1,4 @@
-// Corrects checksums; otherwise hardly any mutated input would pass the first check.
+// Corrects checksums. Otherwise hardly any mutated input would pass the first check.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ inline std::uint32_t word_at(const std::string& bytes, std::size_t at) {
   return word;
 }
 
-/// A chain file or a checkpoint (docs/chain-format.md) with correct checksums, as far as its lengths are
-/// plausible. Other bytes are returned unchanged.
+/// Returns a chain file or a checkpoint (docs/chain-format.md) with correct checksums, as far as its lengths
+/// are plausible. Other bytes are returned unchanged.
 inline std::string with_checksums(std::string bytes) {
   const auto put_at = [&](std::size_t at, std::uint32_t crc) {
     std::memcpy(bytes.data() + at, &crc, sizeof crc);

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto file = folder.path() / "model.json";
   const std::string given = content_of(file);
   std::string model = given;
-  // Mutation would not find the right ones.
+  // Mutation would not find the right hashes, so that marks stand for them.
   for (const auto& [mark, array] : {std::pair<std::string, const char*>{"@HASH@", "draws.npy"},
                                     {"@ROTATION@", "rotation.npy"},
                                     {"@WEIGHTS@", "weights.npy"}})

@@ -1,5 +1,5 @@
-// Reads the configuration of `emomc evaluate` and `train`. An accepted one must have the same meaning after
-// it is written out.
+// Reads the configuration of `emomc evaluate` and `train`. An accepted configuration must have the same
+// meaning after it is written out.
 #include "evaluation_config.hpp"
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Expressions of a likelihood. What is accepted has to be evaluated, divided and written as C++ too. A first
-// line is a binding, the rest is the log density.
+// Parses expressions of a likelihood. It must be possible to evaluate an accepted expression, to divide it,
+// and to write it as C++. The first line is a binding, and the rest is the log density.
 
 #include "emomc/likelihood/expression.hpp"
 

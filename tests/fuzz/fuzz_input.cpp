@@ -20,7 +20,7 @@ void require(bool done, const char* what) {
   if (!done) throw std::runtime_error(std::string("fuzz: ") + what + " failed");
 }
 
-// Whether a name stays inside the folder.
+// Returns whether a name stays inside the folder.
 bool is_inside(const fs::path& name) {
   if (name.empty() || name.is_absolute() || !name.has_filename()) return false;
   for (const auto& part : name)

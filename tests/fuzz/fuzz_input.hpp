@@ -1,5 +1,5 @@
-// Shared by the targets: the input as a file or a folder of files, and the exceptions that a reader may
-// throw.
+// Helpers that the fuzz targets share: the input as a file or a folder of files, and the exceptions that a
+// reader may throw.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class MemoryFile {
   int descriptor_ = -1;
 };
 
-/// A folder in memory, which the destructor removes. `content` has the files one after another, each after a
-/// line "@@ NAME". Names are paths relative to the folder; files with other names are ignored.
+/// A folder in memory, which the destructor removes. `content` contains the files one after another, each
+/// after a line "@@ NAME". Names are paths relative to the folder; files with other names are ignored.
 class MemoryFolder {
  public:
   explicit MemoryFolder(std::string_view content);

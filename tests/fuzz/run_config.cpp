@@ -1,4 +1,5 @@
-// Reads the configuration of `emomc run`. An accepted one must have the same meaning after it is written out.
+// Reads the configuration of `emomc run`. An accepted configuration must have the same meaning after it is
+// written out.
 #include "run_config.hpp"
 
 #include <stdexcept>

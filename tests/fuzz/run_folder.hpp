@@ -1,4 +1,4 @@
-// A run directory whose checksums match its files, however the input was mutated.
+// Makes a run directory whose checksums match its files, however the input was mutated.
 #pragma once
 
 #include "checksums.hpp"

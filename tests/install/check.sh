@@ -12,18 +12,18 @@ data=$here/../apps/data/faithful.csv
 export CMAKE_GENERATOR=Ninja # a fresh Debian has no make
 
 cmake --install "$build" --prefix "$work/prefix" --component development >/dev/null
-# Nothing that is installed names the folders of the build, but for libraries of the system.
+# Installed files must not name the folders of the build, except for libraries of the system.
 if grep -rIlF -e "$build" -e "$(realpath "$here/../..")" "$work/prefix"; then
   echo "these files name the build folder" >&2
   exit 1
 fi
-# Headers for the C++ compiler know nothing of YAML, and of CUDA only those that say so in their name.
+# Headers for the C++ compiler must not include YAML, and only those with cuda in their name may include CUDA.
 if grep -rEl --include='*.hpp' '#include *[<"](yaml-cpp|spdlog|CLI|Eigen|sndfile|netcdf|boost|cuda|nvrtc|cub/)' \
   "$work/prefix/include" | grep -vE '/(cuda_check|current_device)\.hpp$'; then
   echo "these headers need what an installed emomc does not" >&2
   exit 1
 fi
-# Another folder than the one that it was installed to: packages are moved.
+# The prefix is moved to another folder, as packages are.
 mv "$work/prefix" "$work/moved"
 cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >/dev/null
@@ -31,7 +31,7 @@ cmake --build "$work/build" -j 2
 "$work/build/line"
 "$work/build/mixture" "$data" | tee "$work/out"
 grep -q '^weights\[0\] ' "$work/out"
-# The same model, seed and stopping rule by the program; numbers in these tables are read back as the same bits.
+# The program runs the same model, seed and stopping rule; numbers in these tables are read back as the same bits.
 "$work/build/mixture" "$data" "$work/library" | cmp - "$work/out"
 printf 'data: {file: "%s"}\nlikelihood: {components: 2, covariance: full}\nsampler: {chains: 4, seed: 1}\n' "$data" \
   >"$work/run.yaml"

@@ -1,4 +1,4 @@
-// The posterior of a line by a likelihood of one's own, and its density at a point.
+// Samples the posterior of a line with a likelihood of one's own, and evaluates its density at a point.
 #include <cmath>
 #include <emomc/posterior.hpp>
 #include <iostream>

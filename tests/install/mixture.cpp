@@ -1,10 +1,11 @@
-// The posterior of a mixture of two Gaussians with full covariances: mixture TABLE.csv [RUN_DIRECTORY]
+// Samples the posterior of a mixture of two Gaussians with full covariances. Usage: mixture TABLE.csv
+// [RUN_DIRECTORY]
 #include <emomc/posterior.hpp>
 #include <iostream>
 
 int main(int argc, char** argv) {
   const std::string file = argc > 1 ? argv[1] : "faithful.csv";
-  const std::string directory = argc > 2 ? argv[2] : "";  // empty: draws are in memory alone
+  const std::string directory = argc > 2 ? argv[2] : "";  // empty: draws are only in memory
   auto posterior =
       emomc::Posterior(emomc::GaussianMixture{.components = 2, .covariance = emomc::Covariance::full},
                        emomc::read_table(file));

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process.
+// Tests ranks that are threads of one process.
 #include "emomc/core/communicator.hpp"
 
 #include <gtest/gtest.h>
@@ -125,7 +125,7 @@ TEST(RankGather, CapturedWorkGathersEachTimeItRuns) {
   EXPECT_EQ(equal, 3);
 }
 
-// Fewer records than there is room for, unequal ones, and none at all of a rank.
+// Ranks gather fewer records than there is room for, unequal numbers of records, and none from one rank.
 TEST(RankGather, GathersAsManyRecordsAsAreAskedFor) {
   std::atomic<int> equal = 0;
   on_ranks(3, [&](Communicator& ranks) {

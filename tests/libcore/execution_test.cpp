@@ -1,4 +1,4 @@
-// The queue of a device whose work runs on the host.
+// Tests the queue of a device whose work runs on the host.
 #include "emomc/core/execution.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(HostDevice, RepeatsWorkAsLongAsAFlagIsSet) {
   flags.upload({1, 4, 0});
   device->launch(*graph);
   EXPECT_EQ(count, 4);
-  device->launch(*graph);  // once, also where no flag is set
+  device->launch(*graph);  // the work runs once, also if no flag is set
   EXPECT_EQ(count, 5);
   EXPECT_FALSE(graph->is_repeated_by_host());
 }

@@ -12,7 +12,7 @@ void expect_words(const Philox4& actual, std::array<u32, 4> expected) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(actual.word[i], expected[i]) << "word " << i;
 }
 
-// Known answers that Random123 publishes (kat_vectors, philox4x32 10).
+// The expected values are the known answers that Random123 publishes (kat_vectors, philox4x32 10).
 TEST(Philox, GivesThePublishedKnownAnswers) {
   expect_words(philox4x32_10({{0, 0, 0, 0}}, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   const u32 ones = 0xffffffffu;

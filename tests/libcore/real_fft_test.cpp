@@ -18,8 +18,8 @@ std::vector<double> series(std::size_t size) {
 
 class RealFftOfSize : public ::testing::TestWithParam<std::size_t> {};
 
-// Against the sum of the definition, in extended precision. The error of an FFT grows with log(size); the
-// bound is 16 roundings of the root of the sum of squares.
+// The result is compared with the sum of the definition, in extended precision. The error of an FFT grows
+// with log(size); the bound is 16 roundings of the root of the sum of squares.
 TEST_P(RealFftOfSize, IsTheSumOfTheDefinition) {
   const std::size_t n = GetParam();
   const std::vector<double> x = series(n);

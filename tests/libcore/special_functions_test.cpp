@@ -94,8 +94,8 @@ const std::map<std::string, Three> kThree{{"log_mix", log_mix},
                                           {"log_inc_beta", log_inc_beta},
                                           {"log_inc_beta_complement", log_inc_beta_complement}};
 
-// Functions whose error is a few last digits of the result, however much a change of the argument's last
-// digit changes it. That of the others is in proportion to this change.
+// The error of these functions is a few last digits of the result, however much a change of the argument's
+// last digit changes the result. The error of the other functions is in proportion to this change.
 const std::set<std::string> kExactArguments{"log",
                                             "exp",
                                             "log1p",
@@ -164,7 +164,7 @@ TEST(SpecialFunctions, HaveTheValuesOfMpmath) {
     const double value = evaluate(c);
     if (std::isnan(c.value)) {
       EXPECT_TRUE(std::isnan(value)) << c.line << ": " << value;
-    } else if (c.condition == 0) {  // an edge
+    } else if (c.condition == 0) {  // the value is at an edge of the function's domain
       const double ulp = std::nextafter(std::abs(c.value), std::numeric_limits<double>::infinity());
       const bool exact = value == c.value || std::abs(value - c.value) <= ulp - std::abs(c.value);
       EXPECT_TRUE(exact) << c.line << ": " << value;
@@ -180,7 +180,7 @@ TEST(SpecialFunctions, HaveTheValuesOfMpmath) {
       if (auto& w = worst[c.name]; share > w.first) w = {share, c.line};
     }
   }
-  EXPECT_EQ(rows.size(), 56u);  // functions
+  EXPECT_EQ(rows.size(), 56u);  // there are 56 functions
   for (const auto& [name, n] : rows) EXPECT_GE(n, 40) << name;
   if (verbose)
     for (const auto& [name, w] : worst)

@@ -42,7 +42,7 @@ TEST(ThreadPool, AWorkerHasItsScratchToItself) {
   EXPECT_EQ(sums[0] + sums[1] + sums[2] + sums[3], std::size_t{100} * 999 * 1000 / 2);
 }
 
-// Ranges that the caller chooses, some of them empty.
+// The caller chooses the ranges, some of which are empty.
 TEST(ThreadPool, TakesRangesThatAreGiven) {
   for (int num_threads : {1, 2, 3, 20}) {
     ThreadPool pool(num_threads);
@@ -61,7 +61,7 @@ TEST(ThreadPool, TakesRangesThatAreGiven) {
   }
 }
 
-// Loops with more indices than a ticket can hold.
+// These loops have more indices than a ticket can hold.
 TEST(ThreadPool, LongLoopsAreCutIntoShares) {
   ThreadPool pool(3);
   std::vector<unsigned char> calls((std::size_t{1} << 21) + 5, 0);
@@ -82,7 +82,7 @@ TEST(ThreadPool, EndsRightAfterALoopOrWithoutOne) {
   }
 }
 
-// The loop ends before the exception arrives: no thread continues after its caller has returned.
+// The loop ends before the exception reaches the caller: no thread continues after its caller has returned.
 TEST(ThreadPool, AnExceptionOfABodyReachesTheCaller) {
   for (int num_threads : {1, 2, 8}) {
     ThreadPool pool(num_threads);
@@ -130,7 +130,8 @@ std::string g_why;
 }
 
 TEST(ThreadPoolDeathTest, GoesOnWithTheThreadsThatItGets) {
-  // A thread takes 8 MiB of address space for its stack: there is room for a few threads, or for none.
+  // A thread takes 8 MiB of address space for its stack: the limit leaves room for a few threads, or for
+  // none.
   for (rlim_t mebibytes : {100, 4})
     EXPECT_EXIT(make_pool_under_a_limit(mebibytes << 20), ::testing::ExitedWithCode(0), "");
 }

@@ -1,5 +1,5 @@
-// Scalar functions as generated likelihoods call them, on the CPU and on a GPU, against the interpreter,
-// whose values are compared with mpmath's elsewhere.
+// Compares scalar functions in generated likelihoods, on the CPU and on a GPU, with the interpreter. Other
+// tests compare the interpreter's values with mpmath's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 class CompiledFunctions : public testing::EngineTest {};
 INSTANTIATE_TEST_SUITE_P(Engines, CompiledFunctions, testing::all_engine_cases(), testing::name_of_case);
 
-/// Rows of x and y whose numbers float32 has too.
+/// Returns rows of x and y whose numbers float32 can represent.
 std::vector<double> arguments(double low, double high) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> uniform(low, high), exponent(-30, 30);
@@ -37,11 +37,11 @@ std::vector<double> arguments(double low, double high) {
 }
 
 struct Function {
-  const char* text;  ///< of x, y and the parameter one, which is 1
+  const char* text;  ///< function of x, y and the parameter `one`, which is 1
   double low, high;
-  double float_error = 4;  ///< in units of 2^-23, of results of size 1 and above
+  double float_error = 4;  ///< allowed error of results of size 1 and above, in units of 2^-23
 };
-// The parameter keeps a function from being computed from the data once.
+// Because of the parameter, a function cannot be computed from the data in advance.
 const std::vector<Function> kFunctions{
     {"exp(one * x)", -80, 80, 8},
     {"log(one * x)", 1e-6, 1e6},
@@ -82,7 +82,7 @@ const std::vector<Function> kFunctions{
     {"von_mises_lpdf(x, one * y, 2)", -3, 3, 8},
 };
 
-/// An expression that has the value of texts[i] where the column `which` is i.
+/// Returns an expression that has the value of texts[i] where the column `which` is i.
 std::string chosen(const std::vector<std::string>& texts) {
   std::string text = texts.back();
   for (std::size_t i = texts.size() - 1; i-- > 0;)
@@ -90,7 +90,7 @@ std::string chosen(const std::vector<std::string>& texts) {
   return text;
 }
 
-// Several functions share one likelihood, since a compiler takes a second and a half for each of these.
+// Several functions share one likelihood, since a compiler takes a second and a half for each likelihood.
 TEST_P(CompiledFunctions, HaveTheInterpretersValues) {
   constexpr std::size_t kTogether = 8, kColumns = 3;
   for (std::size_t first = 0; first < kFunctions.size(); first += kTogether) {
@@ -129,7 +129,7 @@ TEST_P(CompiledFunctions, HaveTheInterpretersValues) {
   }
 }
 
-// What infinite, huge and missing numbers give.
+// The arguments are infinite, huge or missing numbers.
 TEST_P(CompiledFunctions, HaveTheirEnds) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   struct End {
@@ -161,7 +161,7 @@ TEST_P(CompiledFunctions, HaveTheirEnds) {
   rows.push_back(static_cast<double>(ends.size()));
   ExpressionSpec spec;
   spec.parameters = {{"one", "", Support::real, {}}};
-  // The row decides, so that the functions are part of rows.
+  // The column `which` selects the function, so that the functions are computed for each row.
   spec.log_density = {"likelihood.log_density", chosen(texts)};
   const Expression model(spec, {"which"});
   const Expression::Bound bound = model.bind(backend(), rows);

@@ -1,4 +1,4 @@
-// Probabilities of a mixture's components against SciPy's (data/make_component_probabilities.py).
+// Compares the probabilities of a mixture's components with SciPy's (data/make_component_probabilities.py).
 #include "emomc/likelihood/component_probabilities.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(ComponentProbabilities, AreSciPysForEveryModel) {
     component_probabilities(model, dim, theta, rows, found.data());
     for (std::size_t i = 0; i < found.size(); ++i)
       EXPECT_NEAR(found[i], expected[i], 1e-12) << model.name << ' ' << model.covariance << ' ' << i;
-    // In other units they are the same.
+    // In other units the probabilities are the same.
     std::vector<double> scaled = rows;
     const ColumnUnits units = column_units_for(layout, rows, width);
     standardize(units, scaled);
@@ -46,7 +46,7 @@ TEST(ComponentProbabilities, AreSciPysForEveryModel) {
   }
 }
 
-// More rows than are processed together.
+// There are more rows than are processed together.
 TEST(ComponentProbabilities, OfManyRowsAreThoseOfEach) {
   const ModelSpec model{"gaussian_mixture", 2, "diagonal"};
   const std::vector<double> theta{0.25, 0.75, -1, 1, 0.5, 2};

@@ -1,4 +1,4 @@
-// Logarithms of products of densities compared with sums of logarithms, for ordinary, very small and very
+// Compares logarithms of products of densities with sums of logarithms, for ordinary, very small and very
 // large factors.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace emomc {
 namespace {
 
-// One column and one component: log2 of a row's density is shift - x^2.
+// A mixture with one column and one component: log2 of a row's density is shift - x^2.
 template <class Real>
 class OneGaussian {
  public:
@@ -33,7 +33,7 @@ class OneGaussian {
   Real* coefficients_;
 };
 
-// The sum of the log2 densities of the rows of each product, in float64.
+// Returns the sum of the log2 densities of the rows of each product, in float64.
 template <class Real>
 std::vector<double> expected_products(const std::vector<Real>& rows, int num_rows, Real shift) {
   std::vector<double> sums(num_products(num_rows), 0.0);
@@ -51,7 +51,7 @@ TYPED_TEST_SUITE(CpuTile, Reals);
 
 TYPED_TEST(CpuTile, ProductsAreSumsOfLogarithms) {
   using Real = TypeParam;
-  // Ordinary rows, and rows whose density underflows or overflows in a product of eight or by itself.
+  // The rows are ordinary, or have a density that underflows or overflows in a product of eight or by itself.
   for (const Real shift : {Real(0), Real(100), Real(-100)})
     for (const double every : {0.0, 7.0, 3.0, 1.0})
       for (const int num_rows : {1, 15, 16, 127, 128, 129, 300, 1024}) {
@@ -97,7 +97,7 @@ TYPED_TEST(CpuTile, PartsOfATileHaveTheBitsOfTheWhole) {
   }
 }
 
-// A single component with weight 0: the density is 0 everywhere, which must give minus infinity.
+// The only component has weight 0: the density is 0 everywhere, which must give minus infinity.
 TYPED_TEST(CpuTile, NoDensityIsMinusInfinity) {
   using Real = TypeParam;
   const std::vector<Real> rows(kTileRows, Real(0.5));

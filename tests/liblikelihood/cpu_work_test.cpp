@@ -1,5 +1,5 @@
-// How the threads of the cpu engine share an evaluation: each row is evaluated once, and the sums do not
-// depend on the number of threads.
+// Tests how the threads of the cpu engine share an evaluation: each row is evaluated once, and the sums do
+// not depend on the number of threads.
 #include "cpu_work.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Data data_of(const std::vector<int>& segment_rows) {
   return data;
 }
 
-// The value of a row for a chain; sums of these values are rounded.
+// Returns the value of a row for a chain; sums of these values are rounded.
 double value(std::size_t row, std::uint32_t chain) {
   return std::sqrt(1.0 + static_cast<double>(row)) / (1 + chain);
 }
@@ -92,7 +92,8 @@ TEST(TileParts, HoldEachRowOfEachActiveChainOnce) {
       EXPECT_EQ(starts.back(), parts.parts().size());
       for (std::size_t r = 1; r < starts.size(); ++r) EXPECT_LE(starts[r - 1], starts[r]);
 
-      // Groups are the parts, in their order, each within a range and of the same rows.
+      // Groups contain the parts in their order. Each group is inside a range, and its parts have the same
+      // rows.
       const auto &groups = parts.group_starts(), &ranges = parts.group_range_starts();
       ASSERT_EQ(ranges.size(), starts.size());
       ASSERT_EQ(groups.back(), parts.parts().size());
@@ -134,7 +135,7 @@ TEST(TileParts, SumsDependOnNeitherThreadsNorOtherChains) {
   }
 }
 
-// The parts of the last call are cached; they must not be used for other chains or other segments.
+// The parts of the last call are cached, and must not be used for other chains or other segments.
 TEST(TileParts, FollowChainsAndSegments) {
   const Data data = data_of(kSegmentRows);
   ThreadPool pool(2);
@@ -151,7 +152,7 @@ TEST(TileParts, FollowChainsAndSegments) {
   EXPECT_TRUE(parts.parts().empty());
 }
 
-// Threads finish at nearly the same time: no part is a large share of the remaining work.
+// Threads finish at nearly the same time, because no part is a large share of the remaining work.
 TEST(TileParts, AreSmallAtTheEnd) {
   const Data data = data_of({10000});
   ThreadPool pool(2);

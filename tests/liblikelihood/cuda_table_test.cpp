@@ -1,5 +1,5 @@
-// Tables on a GPU: their kernels have the results of the loops of host_table.hpp, and engines that read them
-// the bits of engines that are given the same numbers from the host.
+// Tests tables on a GPU: their kernels have the results of the loops of host_table.hpp. Engines that read
+// these tables have the bits of engines that read the same numbers from the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::vector<double> numbers(std::size_t count) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(12, 3);
   std::vector<double> values(count);
-  for (double& value : values) value = std::round(4096 * normal(random)) / 4096;  // some are equal
+  for (double& value : values) value = std::round(4096 * normal(random)) / 4096;  // makes some equal
   return values;
 }
 

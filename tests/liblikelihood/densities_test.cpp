@@ -1,4 +1,5 @@
-// The densities of the language of expressions have the values of mpmath and SciPy (data/make_densities.py).
+// Tests that the densities of the language of expressions have the values of mpmath and SciPy
+// (data/make_densities.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,8 +42,9 @@ bool ends_with_one_of(const std::string& name, const std::vector<std::string>& e
   return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) { return name.ends_with(end); });
 }
 
-// A density is a sum of terms that are near 1 or larger, and is exact to their last digits; a tail is exact
-// to its own, however near to 0 it is. What a change of an argument's last digit makes comes on top.
+// A density is a sum of terms that are near 1 or larger, and is exact to the last digits of these terms. A
+// tail is exact to its own last digits, however near to 0 it is. The effect of a change of an argument's last
+// digit is added to the tolerance.
 TEST(Densities, HaveTheValuesOfMpmath) {
   constexpr double kRelative = 1e-12, kLastDigits = 16;
   const bool print = std::getenv("EMOMC_PRINT_ERRORS") != nullptr;
@@ -51,7 +53,7 @@ TEST(Densities, HaveTheValuesOfMpmath) {
     const double value = value_of_expression(call_of(c));
     if (std::isnan(c.value)) {
       EXPECT_TRUE(std::isnan(value)) << call_of(c) << ": " << value;
-    } else if (c.condition == 0) {  // an edge
+    } else if (c.condition == 0) {  // the value is at an edge of the function's domain
       const bool is_it = value == c.value || std::abs(value - c.value) <= 1e-15;
       EXPECT_TRUE(is_it) << call_of(c) << ": " << value << " and not " << c.value;
     } else {
@@ -72,7 +74,8 @@ TEST(Densities, HaveTheValuesOfMpmath) {
 TEST(Densities, AreAllCompared) {
   std::map<std::string, int> rows, edges;
   for (const Case& c : read_cases()) ++(c.condition == 0 ? edges : rows)[c.name];
-  // The first are functions of libcore, which special_functions_test.cpp compares; the others take lists.
+  // The first two are functions of libcore, which special_functions_test.cpp compares; the others have lists
+  // as arguments.
   const std::set<std::string> elsewhere{"std_normal_lcdf", "std_normal_lccdf", "categorical_lpmf",
                                         "categorical_logit_lpmf", "ordered_logistic_lpmf"};
   int densities = 0;
@@ -81,7 +84,7 @@ TEST(Densities, AreAllCompared) {
     if (!ends_with_one_of(name, {"_lpdf", "_lpmf", "_lcdf", "_lccdf"}) || elsewhere.contains(name)) continue;
     ++densities;
     EXPECT_GE(rows[name], 4) << name;
-    if (name == "std_normal_lpdf" || name.starts_with("beta_proportion_lc")) continue;  // as others
+    if (name == "std_normal_lpdf" || name.starts_with("beta_proportion_lc")) continue;  // edges as others
     EXPECT_GE(edges[name], 2) << name;
   }
   EXPECT_EQ(densities, 79);

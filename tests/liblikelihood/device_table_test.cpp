@@ -1,6 +1,6 @@
-// Tables on a GPU as far as a host can follow: what their kernels compute, here in loops of the host
-// (host_table.hpp), has the bits of the same numbers in a table of the host. cuda_table_test.cpp has the
-// rest.
+// Tests tables on a GPU as far as a host can: the computations of their kernels, done here in loops of the
+// host (host_table.hpp), have the bits of the same numbers in a table of the host. cuda_table_test.cpp tests
+// the rest.
 #include "emomc/likelihood/device_table.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(DeviceTable, HasTheMeansAndSdsOfTheHostsTable) {
     for (std::size_t i = 0; i < rows; ++i) sum += values[2 * i];
     const long double mean = sum / static_cast<long double>(rows);
     for (std::size_t i = 0; i < rows; ++i) squares += (values[2 * i] - mean) * (values[2 * i] - mean);
-    // Six sds of the sum of a block's roundings, each of up to half of 2^-33.
+    // The bound is six sds of the sum of a block's roundings, each of up to half of 2^-33.
     const double rounding = 2e-10 * std::sqrt(static_cast<double>(std::min(rows, std::size_t{1} << 20)));
     EXPECT_NEAR(of_host.mean[0], static_cast<double>(mean), rounding);
     const double sd = std::sqrt(static_cast<double>(squares / static_cast<long double>(rows)));
@@ -80,7 +80,7 @@ TEST(DeviceTable, HasTheMeansAndSdsOfTheHostsTable) {
   }
 }
 
-// A table of one block has the bits that it had before there were blocks.
+// The units of a table of one block have the bits of a single pass over the rows in order.
 TEST(ColumnUnits, OfOneBlockAreThoseOfTheRowsInOrder) {
   const std::vector<double> values = normal_numbers(5000, 40, 7);
   double mean = 0, squares = 0, rest = 0;
@@ -253,7 +253,7 @@ void expect_same_binding(const ExpressionSpec& spec, const std::vector<double>& 
 TEST(DeviceTable, BindsToExpressionsAsTheHostsRowsDo) {
   expect_same_binding(
       spec_of({{"m", "m", Support::real, {}}, {"s", "s", Support::positive, {}}}, "normal_lpdf(x, m, s)"));
-  // lgamma(y + 1) depends on data alone, and so does the logarithm.
+  // lgamma(y + 1) depends only on data, and so does the logarithm.
   expect_same_binding(
       spec_of({{"a", "a", Support::real, {}}}, "poisson_log_lpmf(y, a + log(w) + x * exp(x) / (1 + w))"));
   expect_same_binding(spec_of(
@@ -267,7 +267,7 @@ TEST(DeviceTable, BindsToExpressionsAsTheHostsRowsDo) {
   ExpressionSpec weighted = spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, m, 1)");
   weighted.weights = "w";
   expect_same_binding(weighted);
-  // A condition that all rows fulfil is left out, one that some do stays.
+  // A condition that all rows fulfil is left out, and one that some rows fulfil is kept.
   expect_same_binding(
       spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, if_else(w > 0, m, 3 * m), 1)"));
   expect_same_binding(

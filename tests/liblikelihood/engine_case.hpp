@@ -1,4 +1,4 @@
-// Parameters of tests of the engines that take both precisions.
+// Parameters for tests of the engines with both precisions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ inline auto all_engine_cases() {
                             ::testing::Values(Precision::float64, Precision::mixed));
 }
 
-/// "cpu_double", "cuda_mixed" and so on.
+/// Returns "cpu_double", "cuda_mixed" and so on.
 inline std::string name_of_case(const ::testing::TestParamInfo<EngineCase>& engine) {
   return std::string(std::get<0>(engine.param) == Backend::cpu ? "cpu" : "cuda") +
          (std::get<1>(engine.param) == Precision::float64 ? "_double" : "_mixed");
 }
 
-/// A test of such an engine; skipped where its machine is not there.
+/// A test of such an engine, which is skipped if the machine lacks the engine's device.
 class EngineTest : public ::testing::TestWithParam<EngineCase> {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// Every engine on problems of random shapes (random_shape.hpp). Log densities of rows agree with the
-// reference within a rounding bound (rounding_bound.hpp), sums are those of the rows, and results are bitwise
+// Tests every engine on problems of random shapes (random_shape.hpp). Log densities of rows agree with the
+// reference within a rounding bound (rounding_bound.hpp), and sums are those of the rows. Results are bitwise
 // equal in every run and batch, for every number of threads, and with component caches.
 #include <gtest/gtest.h>
 
@@ -89,8 +89,8 @@ void EngineOnShape::expect_reference_rows() {
       size += std::abs(actual[i]);
       tolerance += allowed[i];
     }
-    // Here the rows are summed in order, in the engine by a tree. The common part is added to each row here,
-    // but once there.
+    // This test sums the rows in order, and the engine by a tree. The test adds the common part to each row,
+    // and the engine adds it once.
     EXPECT_NEAR(sums[s], sum, 0x1p-52 * static_cast<double>(count + 40) * size) << "segment " << s;
     EXPECT_LE(std::abs(sums[s] - expected_sums[s]), tolerance + 0x1p-50 * size) << "segment " << s;
     if (count == 0) {
@@ -99,8 +99,8 @@ void EngineOnShape::expect_reference_rows() {
   }
 }
 
-// Chains that read all segments, segments one by one, none, an empty one, and some, with slightly different
-// theta.
+// Chains that read all segments, segments one by one, no segment, an empty one, and some segments, with
+// slightly different theta.
 struct Chains {
   static constexpr int kCount = 5;
   std::vector<ChainPlan> plans;
@@ -121,7 +121,7 @@ struct Chains {
     }
   }
 
-  // Changes the means, or the mean of two_gaussian.
+  // Returns theta with the means moved, or with the mean of two_gaussian moved.
   static std::vector<double> moved(const RandomShape& p, double by) {
     std::vector<double> theta = p.theta;
     const int K = p.model.components, first = p.model.name == "two_gaussian" ? 1 : K;
@@ -131,7 +131,8 @@ struct Chains {
   }
 };
 
-// The log likelihoods of all chains, or of those in `active` only, in which case the others remain 17.
+// Returns the log likelihoods of all chains, or only of those in `active`, in which case the others remain
+// 17.
 std::vector<double> evaluate(LikelihoodEngine& engine, const Chains& chains,
                              const std::vector<int>& active = {}) {
   const int dim = engine.layout().dim();
@@ -156,7 +157,7 @@ void EngineOnShape::expect_same_bits() {
   first->allocate(chains.plans, ComponentCaches::off);
   const auto values = evaluate(*first, chains);
 
-  // The values are the sums over the chains' segments at the chains' own parameters.
+  // Each value is the sum over the chain's segments at the chain's own parameters.
   const auto dim = static_cast<std::size_t>(first->layout().dim());
   for (std::size_t c = 0; c < Chains::kCount; ++c) {
     std::vector<double> sums(p.data.segments.size());
@@ -180,7 +181,8 @@ void EngineOnShape::expect_same_bits() {
   const auto some = evaluate(*first, chains, {4, 1});
   EXPECT_EQ(some, (std::vector<double>{17, values[1], 17, 17, values[4]}));
 
-  // The same through component caches: first the weights, then one component after the other.
+  // The values through component caches are the same. The weights are changed first, then one component after
+  // the other.
   if (!first->capabilities().components || p.model.name == "two_gaussian") return;
   const auto cached = make(*device, p, 2);
   cached->allocate(chains.plans, ComponentCaches::on);

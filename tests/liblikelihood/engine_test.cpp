@@ -1,4 +1,4 @@
-// Every fast engine compared with `reference`, and the guarantee that a log density depends only on
+// Compares every fast engine with `reference`, and tests the guarantee that a log density depends only on
 // parameters, data and precision.
 #include <gtest/gtest.h>
 
@@ -32,9 +32,9 @@ class FastEngine : public ::testing::TestWithParam<Engine> {
     return Evaluator(GetParam().backend, model, GetParam().precision, data, chains, threads, caches);
   }
   bool mixed() const { return GetParam().precision == Precision::mixed; }
-  // Relative to the sum of the absolute log densities of the rows. It covers the rounding of the rows' terms:
-  // in float32 2^-24 for each term, random over rows, and 1e-7 from the parameters, which is the same in all
-  // rows.
+  // Returns the tolerance relative to the sum of the absolute log densities of the rows. It covers the
+  // rounding of the rows' terms: in float32 2^-24 for each term, random over rows, and 1e-7 from the
+  // parameters, which is the same in all rows.
   double tolerance() const { return mixed() ? 2e-6 : 1e-12; }
 };
 
@@ -124,8 +124,8 @@ TEST_P(FastEngine, AgreesWhereScalesWeightsAndRowsAreExtreme) {
   compare("a wide component", 10);
 }
 
-// Rows far from all components, and a row at the mean of a narrow one: the sums of their terms overflow or
-// underflow float32 or float64.
+// Adds rows far from all components, and a row at the mean of a narrow component. The sums of their terms
+// overflow or underflow float32 or float64.
 void add_extreme_rows(testing::MixtureProblem& p) {
   const auto d = static_cast<std::size_t>(p.d), K = static_cast<std::size_t>(p.K);
   for (const std::size_t row : {std::size_t{3}, std::size_t{40}, std::size_t{41}, p.data.num_rows - 1})
@@ -300,9 +300,9 @@ TEST_P(FastEngine, BitsDoNotDependOnBatchThreadsOrActiveSet) {
   }
 }
 
-// Blocks of the batch kernel that process several parts of the data, prefetch rows and sum runs of parts
-// themselves: many rows with few chains, and few rows with many chains. With few components and columns a
-// thread processes more rows.
+// The batch kernel has blocks that process several parts of the data, prefetch rows and sum runs of parts
+// themselves. This is tested with many rows and few chains, and with few rows and many chains. With few
+// components and columns a thread processes more rows.
 TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
   if (GetParam().backend != Backend::cuda) GTEST_SKIP() << "of the GPU's kernels";
   for (const auto& [K, d, rows, chains] : {std::tuple{8, 13, std::size_t{600001}, 1},
@@ -351,7 +351,7 @@ TEST_P(FastEngine, BitsAreTheSameWhereBlocksGoThroughManyParts) {
   }
 }
 
-// A sequence of component and weight updates, some accepted and some rejected: cached and full evaluations
+// In a sequence of component and weight updates, some accepted and some rejected, cached and full evaluations
 // are bitwise equal throughout.
 TEST_P(FastEngine, ComponentCachesChangeNoBit) {
   for (const auto& [K, covariance] : {std::pair{1, "diagonal"},
@@ -412,13 +412,14 @@ TEST_P(FastEngine, PlansItsMemory) {
   const std::size_t real = mixed() ? 4 : 8;
   EXPECT_EQ(without.data_bytes, 6 * 1024 * 13 * real);
   EXPECT_EQ(without.cache_bytes, 0u);
-  // For each row: on CPUs two sums for each pair of components, on GPUs three for each four.
+  // The cache has, for each row, two sums for each pair of components on CPUs, and three for each four
+  // components on GPUs.
   const std::size_t kept = GetParam().backend == Backend::cuda ? 6 : 8;
   EXPECT_EQ(with.cache_bytes, 4 * kept * 6 * 1024 * real);
 }
 
-// Many groups of chains that each read a part of the data: the cache of a chain has the size of the part that
-// the chain reads.
+// Many groups of chains each read a part of the data. The cache of a chain has the size of the part that the
+// chain reads.
 TEST_P(FastEngine, CachesAreOfTheRowsThatAChainReads) {
   if (GetParam().backend == Backend::cuda) GTEST_SKIP() << "there, of all rows";
   auto p = random_problem(3, 4, 6000, 1);
@@ -434,9 +435,10 @@ TEST_P(FastEngine, CachesAreOfTheRowsThatAChainReads) {
   EXPECT_EQ(bytes({{0}, {1}, {2}, {2, 0}, {}}), (2 + 2 + 3 + 5) * tile);
 }
 
-// The requirement of docs/statistics.md: for 100 pairs of points that differ by 2.38 / sqrt(p) posterior sds
-// in each of p directions (a step of length 2.38), the error of the difference has an RMS of at most 2e-3
-// sqrt(N / 1e6) and a maximum of at most 4 times that; the value itself has a relative error of at most 2e-6.
+// This is the requirement of docs/statistics.md. For 100 pairs of points that differ by 2.38 / sqrt(p)
+// posterior sds in each of p directions (a step of length 2.38), the error of the difference has an RMS of at
+// most 2e-3 sqrt(N / 1e6) and a maximum of at most 4 times that. The value itself has a relative error of at
+// most 2e-6.
 TEST_P(FastEngine, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   constexpr std::size_t rows = 200000;
   const auto p = random_problem(8, 13, rows, 12);
@@ -458,9 +460,9 @@ TEST_P(FastEngine, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   EXPECT_LE(worst, 4 * bar);
 }
 
-// One step from each of 10,000 states around the truth, at the scale of a random walk. At N = 1e6 at most 6
-// decisions differ from those in float64; at other N the scaling of the requirement above gives 6 sqrt(N /
-// 1e6). The cpu engine uses N = 20,000 (at most 1 may differ), the GPU all rows.
+// The test makes one step from each of 10,000 states around the truth, at the scale of a random walk. At N =
+// 1e6 at most 6 decisions differ from those in float64; at other N the scaling of the requirement above gives
+// 6 sqrt(N / 1e6). The cpu engine uses N = 20,000 (at most 1 may differ), the GPU all rows.
 TEST_P(FastEngine, AcceptanceDecisionsAreThoseOfFloat64) {
   if (!mixed()) GTEST_SKIP() << "float64 is compared with";
   const bool gpu = GetParam().backend == Backend::cuda;

@@ -1,4 +1,4 @@
-// The powers of two of the cpu engine.
+// Tests the powers of two of the cpu engine.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Likelihoods that are expressions: what they say, what is refused, and that the engines agree.
+// Tests likelihoods that are expressions: what they mean, what is refused, and that the engines agree.
 #include "emomc/likelihood/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(ExpressionLanguage, WhatWouldTakeForEverIsRefused) {
   EXPECT_NE(refusal_of(std::string(20000, '1')).find("allowed: at most 16384"), std::string::npos);
 }
 
-/// A likelihood and rows of columns x, y, g.
+/// A likelihood and rows of the columns x, y and g.
 struct Model {
   ExpressionSpec spec;
   std::vector<double> theta;
@@ -185,7 +185,7 @@ TEST_P(ExpressionEngines, GroupsChoicesAndLists) {
   });
 }
 
-// Categories by their textbook formulas.
+// The expected probabilities of categories follow from their textbook formulas.
 TEST(ExpressionLanguage, CategoriesHaveTheirProbabilities) {
   const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
   EXPECT_NEAR(value_of_expression("categorical_lpmf(1, [0.2, 0.5, 0.3])"), std::log(0.5), 1e-15);
@@ -196,7 +196,7 @@ TEST(ExpressionLanguage, CategoriesHaveTheirProbabilities) {
   EXPECT_NEAR(value_of_expression(ordered + "1, 0.7, [-1, 0.5, 2])"), std::log(logistic(1.7) - logistic(0.2)),
               1e-14);
   EXPECT_NEAR(value_of_expression(ordered + "3, 0.7, [-1, 0.5, 2])"), std::log(logistic(-1.3)), 1e-14);
-  // exp(-40) - exp(-41) is what is left of two numbers that float64 rounds to 1.
+  // exp(-40) - exp(-41) is the difference of two numbers that float64 rounds to 1.
   EXPECT_NEAR(value_of_expression(ordered + "1, 50, [9, 10])"), -40 + std::log1p(-std::exp(-1)), 1e-13);
   EXPECT_NEAR(value_of_expression("log_sum_exp([1000, 1001, 999])"),
               1001 + std::log(std::exp(-1) + 1 + std::exp(-2)), 1e-12);

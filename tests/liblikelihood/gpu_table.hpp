@@ -1,4 +1,4 @@
-// Numbers in the memory of a GPU, as a program that uses the library has them.
+// Puts numbers into the memory of a GPU, as a program that uses the library would.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct GpuNumbers {
   DeviceArray<T> numbers;
 };
 
-/// A table of `values`, rows x dim, row-major, on the first GPU.
+/// Returns a table of `values` [rows x dim], row-major, on the first GPU.
 template <class T>
 std::shared_ptr<const DeviceTable> table_on_gpu(const std::vector<T>& values, std::size_t dim,
                                                 NumberType type) {

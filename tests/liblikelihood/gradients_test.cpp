@@ -1,5 +1,5 @@
-// Gradients of expressions: against derivatives with 50 digits (data/make_gradients.py), the engines against
-// each other, and what their bits do not depend on.
+// Tests gradients of expressions: compares them with derivatives with 50 digits (data/make_gradients.py),
+// compares the engines with each other, and tests that their bits depend only on the point.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct PointGradient {
   std::vector<double> gradient;
 };
 
-/// Values and gradients of an engine at points [num_chains][dim], all chains in one call.
+/// Returns values and gradients of an engine at points [num_chains][dim], all chains in one call.
 std::vector<PointGradient> gradients_of(LikelihoodEngine& engine,
                                         const std::vector<std::vector<double>>& points,
                                         const std::vector<ChainPlan>& chains) {
@@ -54,7 +54,7 @@ PointGradient gradient_of(LikelihoodEngine& engine, const std::vector<double>& p
   return gradients_of(engine, {point}, {{0, {0}, 1.0, 0}})[0];
 }
 
-// ---- Functions and densities, one row, by the interpreter.
+// ---- Functions and densities of one row, by the interpreter.
 
 struct GradientCase {
   std::string name;
@@ -86,7 +86,7 @@ std::vector<GradientCase> read_cases() {
   return cases;
 }
 
-/// name(p0, 3, p1), with parameters in place of real numbers and the data column `one` as a factor.
+/// The call name(p0, 3, p1), with parameters in place of real numbers and the data column `one` as a factor.
 struct CallOfParameters {
   ExpressionSpec spec;
   std::vector<double> theta;
@@ -109,8 +109,8 @@ CallOfParameters call_of(const GradientCase& c) {
   return call;
 }
 
-/// Whether a derivative has nine digits only: of tails with respect to their shape and of trigamma it is a
-/// difference of order eight, and of beta_binomial_lpmf the two beta functions cancel.
+/// Returns whether a derivative has only nine digits. The derivatives of tails with respect to their shape
+/// and of trigamma are differences of order eight, and in beta_binomial_lpmf the two beta functions cancel.
 bool has_nine_digits(const std::string& name) {
   return name == "trigamma" || name == "beta_binomial_lpmf" || name.starts_with("log_inc_beta") ||
          name.starts_with("log_gamma_p") || name.starts_with("log_gamma_q") ||
@@ -128,7 +128,8 @@ TEST(Gradients, OfFunctionsHaveTheDerivativesOfMpmath) {
     const Expression::Bound bound = model.bind(Backend::reference, std::vector<double>{1.0});
     const auto engine = make_engine(Backend::reference, bound.model, Precision::float64, bound.data, *host);
     if (!engine->capabilities().gradient) {
-      // With respect to an order, and to the first argument of what is a derivative itself.
+      // There is no derivative with respect to an order, or to the first argument of a function that is a
+      // derivative itself.
       EXPECT_TRUE(c.name.starts_with("log_modified_bessel_first_kind") || c.name == "digamma_difference")
           << c.name;
       continue;
@@ -137,8 +138,8 @@ TEST(Gradients, OfFunctionsHaveTheDerivativesOfMpmath) {
     for (std::size_t i = 0, p = 0; i < c.arguments.size(); ++i) {
       if (std::isnan(c.derivatives[i])) continue;
       const double value = ours.gradient[p++], exact = c.derivatives[i];
-      // On top of the digits what a change of the arguments by a few last digits makes, and what a change of
-      // the argument by its own size would not be seen by in the value.
+      // The tolerance also covers a change of the arguments by a few last digits, and a change of the
+      // derivative that would not change the value even over a step as large as the argument.
       double bar =
           (has_nine_digits(c.name) ? 1e-9 : 1e-12) * std::abs(exact) + 1e-14 * c.conditions[i] + 1e-300;
       if (c.arguments[i] != 0) bar += 1e-14 * std::abs(c.value / c.arguments[i]);
@@ -183,7 +184,7 @@ LinearPredictor predictor(const std::string& name, int covariates) {
   return p;
 }
 
-/// A likelihood of each form that generated code has.
+/// Returns a likelihood of each form that generated code has.
 std::map<std::string, Likelihood> likelihoods() {
   std::map<std::string, Likelihood> all;
   const ExpressionParameter a{"a", "", Support::real, {}}, b{"b", "", Support::positive, {}},
@@ -250,8 +251,8 @@ double log_likelihood_of(LikelihoodEngine& engine, const std::vector<double>& th
   return value;
 }
 
-// The reference engine's gradient is the slope of its log likelihood: central differences, extrapolated to
-// step 0.
+// The reference engine's gradient is the slope of its log likelihood, which is computed by central
+// differences that are extrapolated to step 0.
 TEST(Gradients, AreTheSlopesOfTheLogLikelihood) {
   for (const auto& [name, l] : likelihoods()) {
     SCOPED_TRACE(name);
@@ -287,7 +288,7 @@ TEST_P(GradientsOfEngine, AreThoseOfTheReferenceEngine) {
           make_engine(Backend::reference, theirs.model, Precision::float64, theirs.data, *host);
       const PointGradient at = gradient_of(*engine, l.theta), expected = gradient_of(*reference, l.theta);
       EXPECT_EQ(at.value, log_likelihood_of(*engine, l.theta));
-      // A sum of so many terms of about this size, each with the rounding of its type.
+      // The gradient is a sum of terms of about this size, each with the rounding of its type.
       double size = 1;
       for (double g : expected.gradient) size = std::max(size, std::abs(g));
       const double bar = (exact ? 1e-13 : 1e-5) * (size + std::sqrt(static_cast<double>(num_rows)));
@@ -296,7 +297,7 @@ TEST_P(GradientsOfEngine, AreThoseOfTheReferenceEngine) {
     }
 }
 
-// Other chains, their number, the active set, the number of threads: none of them changes a bit.
+// Other chains, their number, the active set and the number of threads change no bit.
 TEST_P(GradientsOfEngine, HaveBitsThatDependOnThePointAlone) {
   for (const char* const name : {"gather", "poisson_10", "two_gaussians"}) {
     SCOPED_TRACE(name);
@@ -336,7 +337,7 @@ TEST(Gradients, OfNoRowsAreZero) {
   }
 }
 
-// The branch that is not taken has an infinite derivative here, sqrt'(0), or none.
+// The branch that is not taken has an infinite derivative here, sqrt'(0), or an undefined one.
 TEST(Gradients, OfAChoiceAreThoseOfItsBranch) {
   for (const char* const text :
        {"one * if_else(a > 1, sqrt(a - 2), 3 * a)", "one * if_else(a > 1, log(a - a), 3 * a)",
@@ -353,11 +354,11 @@ TEST(Gradients, OfAChoiceAreThoseOfItsBranch) {
   }
 }
 
-// Functions of pieces, on each of them.
+// Functions that are defined by pieces are tested on each piece.
 TEST(Gradients, OfPiecewiseFunctionsAreThoseOfThePiece) {
   struct Piece {
     const char* text;
-    double a, by_a, by_b;  ///< b is 1.5
+    double a, by_a, by_b;  ///< derivatives by a and b; b is 1.5
   };
   for (const Piece& piece :
        {Piece{"abs(a) * b", -2, -1.5, 2}, Piece{"abs(a) * b", 2, 1.5, 2}, Piece{"fmax(a, 2 * b)", 4, 1, 0},

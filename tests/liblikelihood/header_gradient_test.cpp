@@ -1,5 +1,5 @@
-// Gradients of likelihoods that a C++ header defines, by dual numbers: those of expressions of the same
-// density.
+// Tests gradients of likelihoods that a C++ header defines, by dual numbers: they equal those of expressions
+// of the same density.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct ValueAndGradient {
   std::vector<double> gradient;
 };
 
-/// Parameters a, b and c [10] between 0 and 1, columns u and v.
+/// Returns a likelihood with parameters a, b and c [10] between 0 and 1, and columns u and v.
 ExpressionSpec spec_of_three() {
   ExpressionSpec spec;
   spec.parameters = {
@@ -58,7 +58,7 @@ std::string log_density(const std::string& body) {
          "    namespace f = emomc::device::calls;\n" +
          body + "  }\n";
 }
-/// An expression of a, b, u and v as the statement of a header.
+/// Returns an expression of a, b, u and v as the statement of a header.
 std::string as_code(std::string text) {
   text = std::regex_replace(text, std::regex("([a-zA-Z_0-9]+)\\("), "f::$1(");
   for (const auto& [name, code] : {std::pair{"a", "c[0]"}, {"b", "c[1]"}, {"u", "x[0]"}, {"v", "x[1]"}})
@@ -125,7 +125,8 @@ class HeaderGradients : public testing::EngineTest {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, HeaderGradients, testing::all_engine_cases(), testing::name_of_case);
 
-// Each with an argument that depends on a parameter; of functions of several arguments, each of them in turn.
+// Each term has an argument that depends on a parameter. Functions of several arguments are listed with each
+// of them in turn.
 const std::vector<std::string> kTerms{"abs(a - u)",
                                       "acos(a * u)",
                                       "asin(a * u)",
@@ -196,7 +197,8 @@ TEST_P(HeaderGradients, OfFunctionsAreThoseOfExpressions) {
   compare(header(log_density("    T sum = 0;\n" + code + "    return sum;\n")), expression(text), 100);
 }
 
-// More coefficients than derivatives are computed at once, a loop, comparisons and a branch.
+// The header has more coefficients than derivatives that are computed at once, a loop, comparisons and a
+// branch.
 TEST_P(HeaderGradients, OfManyParametersInLoopsAndBranches) {
   std::string text = "if_else(a > u, a * b, b - u)";
   for (int i = 0; i < 10; ++i)
@@ -255,7 +257,7 @@ TEST(HeaderWithoutGradient, SaysWhy) {
   const std::string why = why_no_gradient(
       header(log_density("    return T(__builtin_exp(static_cast<double>(c[0]))) * x[0];\n")));
   EXPECT_NE(why.find("its header cannot be differentiated, mine.hpp:"), std::string::npos) << why;
-  // What does not compile at all is refused as ever.
+  // Code that does not compile at all is refused as in other cases.
   EXPECT_THROW(why_no_gradient(header(log_density("    return nothing;\n"))), InputError);
 }
 

@@ -1,5 +1,5 @@
-// A DeviceTable whose kernels are loops of the host over memory of the host: what the threads of a GPU
-// compute comes from the same functions, and it is all but the launches that tests see here.
+// A DeviceTable whose kernels are loops of the host over memory of the host. The same functions compute the
+// work of a GPU's threads, so that tests of this table cover all but the launches.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class HostTable final : public DeviceTable {
   HostTable(std::size_t num_rows, std::vector<ArrayColumn> columns, std::shared_ptr<const void> owner)
       : DeviceTable(0, num_rows, std::move(columns), std::move(owner)) {}
 
-  /// Of `values`, rows x dim, row-major, which the table owns.
+  /// Returns a table that owns `values` [rows x dim], row-major.
   static std::shared_ptr<const DeviceTable> of(std::vector<double> values, std::size_t dim) {
     auto owned = std::make_shared<const std::vector<double>>(std::move(values));
     std::vector<ArrayColumn> columns;
@@ -49,7 +49,7 @@ class HostTable final : public DeviceTable {
     return results;
   }
 
-  /// What a DataSet would have of the source.
+  /// Returns the values that a DataSet of the source would have.
   static std::vector<double> values(const DeviceRowSource& source) {
     std::vector<double> values;
     const device::RowFormula rows = formula(source);
@@ -58,7 +58,7 @@ class HostTable final : public DeviceTable {
     return values;
   }
 
-  mutable std::size_t num_values_read = 0;  ///< that have come to the host, but for results of kernels
+  mutable std::size_t num_values_read = 0;  ///< values read to the host, without results of kernels
 
  protected:
   std::shared_ptr<const DeviceTable> with_columns(std::vector<ArrayColumn> columns) const override {

@@ -1,4 +1,4 @@
-// How columns are drawn, where the log density of a row says it.
+// Tests how columns are drawn if the log density of a row implies their distributions.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,7 +28,7 @@ ExpressionSpec spec_of(const std::string& log_density) {
 
 const std::vector<double> kTheta{0.5, -1.5, 0.8, 0.3, 0.2, 0.5, 0.3};  // a, b, s, f, w
 
-/// Rows x columns that `spec` draws, for rows of x = 0.1 i, y = 1 and z = 2.
+/// Returns [rows x columns] what `spec` draws, for rows of x = 0.1 i, y = 1 and z = 2.
 std::vector<double> drawn(const ExpressionSpec& spec, std::size_t num_rows = 100) {
   const Expression expression(spec, kColumns);
   std::vector<double> rows;
@@ -40,7 +40,7 @@ std::vector<double> drawn(const ExpressionSpec& spec, std::size_t num_rows = 100
   return values;
 }
 
-/// What is drawn for a log density is what is drawn where `simulate` states the same.
+/// Expects that a log density implies the same draws as a `simulate` that states `stated`.
 void expect_stated(const std::string& log_density,
                    const std::vector<std::pair<std::string, std::string>>& stated) {
   ExpressionSpec expected = spec_of(log_density);
@@ -63,7 +63,7 @@ TEST(ImpliedSimulation, IsThatOfTheNamedDensities) {
   expect_stated("ordered_logistic_lpmf(z, a * x, [b, s])", {{"z", "ordered_logistic_rng(a * x, [b, s])"}});
 }
 
-// The density of z given y is written first, and y is drawn first.
+// The density of z given y is written first, but y is drawn first.
 TEST(ImpliedSimulation, GoesFromColumnsToThoseThatDependOnThem) {
   expect_stated("normal_lpdf(z, a + y, s) + normal_lpdf(y, b * x, s)",
                 {{"y", "normal_rng(b * x, s)"}, {"z", "normal_rng(a + y, s)"}});
@@ -76,8 +76,8 @@ TEST(ImpliedSimulation, ChoosesComponentsByTheirWeights) {
                 {{"y",
                   "if_else(bernoulli_rng(0.25) == 1, normal_rng(eta, s), if_else(bernoulli_rng(f) == 1, "
                   "cauchy_rng(a, s), normal_rng(b, s)))"}});
-  // Components so far apart that a draw tells its own; the bounds are 5.5 standard errors, which chance
-  // passes in 4 of 10^8 cases.
+  // The components are so far apart that a draw identifies its component. The bounds are 5.5 standard errors,
+  // which chance exceeds in 4 of 10^8 cases.
   const std::size_t rows = 100000;
   const std::vector<double> y =
       drawn(with_simulation(spec_of("log_mix(w, [normal_lpdf(y, a, 1e-3), normal_lpdf(y, a + 10, 1e-3), "
@@ -130,7 +130,7 @@ TEST(ImpliedSimulation, IsRefusedWithTheReason) {
       refusal(spec_of("of_y + normal_lpdf(x, a, s)")),
       "where.of_y: it depends on the data's values of x, which is simulated itself; allowed: other columns, "
       "parameters, and columns that are simulated before");
-  // What is no likelihood is refused as such.
+  // A text that is not a likelihood is refused with the usual message.
   EXPECT_NE(refusal(spec_of("normal_lpdf()")).find("normal_lpdf takes 3 arguments, not 0"),
             std::string::npos);
   EXPECT_NE(refusal(spec_of("log_mix(w, []) + a * x")).find("an empty list"), std::string::npos);

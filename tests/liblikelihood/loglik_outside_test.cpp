@@ -1,6 +1,6 @@
-// Log likelihoods compared with scikit-learn and R (data/make_loglik.py, data/make_loglik.R), to 1e-10
-// relative in float64 and 2e-6 in mixed precision, on every engine; computed as in `emomc loglik`, from
-// standardised columns.
+// Compares log likelihoods with scikit-learn and R (data/make_loglik.py, data/make_loglik.R), to 1e-10
+// relative in float64 and 2e-6 in mixed precision, on every engine. They are computed as in `emomc loglik`,
+// from standardised columns.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFolder = EMOMC_SOURCE_DIR "/tests/liblikelihood/data/";
 
 struct Case {
-  DataSet data;  ///< in its own units
+  DataSet data;  ///< rows in the data's own units
   ModelSpec model;
   std::vector<double> theta;
   double scikit_learn, r;

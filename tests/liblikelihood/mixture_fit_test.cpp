@@ -1,4 +1,4 @@
-// EM compared with scikit-learn from the same starts, and properties that every fit must have.
+// Compares EM with scikit-learn from the same starts, and tests properties that every fit must have.
 #include "emomc/likelihood/mixture_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST_P(Fit, EachRoundRaisesTheLogLikelihood) {
   }
 }
 
-// A round that lowers the objective much, or makes it NaN, is not the end of a fit.
+// A round that lowers the objective much, or makes it NaN, does not end a fit as converged.
 TEST_P(Fit, AFallOfTheObjectiveIsNoConvergence) {
   const ModelSpec model{"gaussian_mixture", 1};
   const auto data = DataSet::single_segment(1, {-1, 0, 1, 2, 3});
@@ -120,7 +120,8 @@ TEST_P(Fit, TwoGaussiansAreAtAStationaryPoint) {
     auto above = result.theta, below = result.theta;
     above[i] += h;
     below[i] -= h;
-    // Within 2e-2 posterior sds of the maximum: slope over curvature, in units of 1 / sqrt(curvature).
+    // The fit is within 2e-2 posterior sds of the maximum: slope over curvature, in units of 1 /
+    // sqrt(curvature).
     const double up = reference(above)[0], down = reference(below)[0], here = result.log_likelihood;
     const double slope = (up - down) / (2 * h), bend = -(up - 2 * here + down) / (h * h);
     EXPECT_GT(bend, 0);
@@ -128,7 +129,7 @@ TEST_P(Fit, TwoGaussiansAreAtAStationaryPoint) {
   }
 }
 
-// Three equal rows: without a floor of the scales the likelihood has no maximum.
+// Three rows are equal: without a floor of the scales the likelihood has no maximum.
 TEST_P(Fit, ScalesAreHeldAboveTheirFloor) {
   std::vector<double> values{1, 1, 1, 5, 6, 7, 8, 9};
   const auto data = DataSet::single_segment(1, values);

@@ -1,5 +1,5 @@
-// Gradients of mixtures: the reference's rows and the cpu's sums against JAX, the cpu's against the reference
-// on random shapes, and edges.
+// Tests gradients of mixtures: compares the reference's rows and the cpu's sums with JAX, and the cpu with
+// the reference on random shapes, and tests edge cases.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ ModelSpec spec_of(const std::string& kind, int K) {
 
 struct Gradient {
   std::vector<double> value;
-  std::vector<double> size;  ///< of the reference: the sum over rows of absolute values
+  std::vector<double> size;  ///< for the reference: the sum over rows of absolute values
   double log_likelihood = 0;
 };
 
@@ -62,7 +62,8 @@ std::unique_ptr<TileArithmetic<Real>> arithmetic_of(const RowModel& model) {
     return model.float64();
 }
 
-/// By tiles whose later rows are NaN. The products must have the bits of partial_sums().
+/// Computes the gradient by tiles whose later rows are NaN. The products must have the bits of
+/// partial_sums().
 template <class Real>
 Gradient tile_gradient_of(const RowModel& model, const std::vector<double>& theta,
                           const std::vector<double>& rows) {
@@ -93,7 +94,7 @@ Gradient tile_gradient_of(const RowModel& model, const std::vector<double>& thet
   return result;
 }
 
-/// The largest error in units of `size`.
+/// Returns the largest error in units of `size`.
 double largest_error(const std::vector<double>& value, const std::vector<double>& expected,
                      const std::vector<double>& size) {
   double worst = 0;
@@ -123,7 +124,7 @@ TEST(MixtureGradient, IsThatOfJax) {
   }
 }
 
-/// A mixture of `kind` and rows drawn from it.
+/// A mixture of `kind` and rows drawn from the mixture.
 struct Problem {
   std::shared_ptr<const RowModel> model;
   std::vector<double> theta, rows;
@@ -145,8 +146,8 @@ Problem problem_of(const std::string& kind, int K, int d, std::size_t num_rows, 
 
 const std::vector<std::string> kKinds{"diagonal", "spherical", "full", "tied", "student_t", "two_gaussian"};
 
-/// The sizes with those below 1e-6 of the largest one of their block raised to that: of components that are
-/// far from all rows, whose terms single precision does not hold.
+/// Returns the sizes with a minimum of 1e-6 of the largest one of their block. Smaller sizes belong to
+/// components that are far from all rows, whose terms single precision cannot represent.
 std::vector<double> sizes_for_mixed(const RowModel& model, std::vector<double> size) {
   for (std::size_t b = 0; b < model.layout().blocks.size(); ++b) {
     const auto begin = size.begin() + model.layout().offset(b), end = begin + model.layout().blocks[b].size();
@@ -156,7 +157,7 @@ std::vector<double> sizes_for_mixed(const RowModel& model, std::vector<double> s
   return size;
 }
 
-/// How far the reference's gradient moves, in units of `size`, where parameters and rows move by single
+/// Returns, in units of `size`, how far the reference's gradient moves if parameters and rows move by single
 /// precision's rounding: the largest of eight random moves.
 double single_precision_moves(const RowModel& model, const std::vector<double>& theta,
                               const std::vector<double>& rows, const std::vector<double>& expected,
@@ -173,8 +174,8 @@ double single_precision_moves(const RowModel& model, const std::vector<double>& 
   return worst;
 }
 
-// Random shapes with rows like the model's. In mixed precision the error may be ten times that of one
-// rounding of all numbers, since the squares of z are sums of up to 20.
+// The shapes are random, with rows like the model's. In mixed precision the error may be ten times that of
+// one rounding of all numbers, since the squares of z are sums of up to 20.
 TEST(MixtureGradient, OfTheCpuIsThatOfTheReference) {
   std::mt19937_64 random(11);
   double worst[2] = {}, ratio = 0;
@@ -206,8 +207,8 @@ TEST(MixtureGradient, OfTheCpuIsThatOfTheReference) {
             << worst[1] << "; mixed by moves " << ratio << '\n';
 }
 
-/// The error of a gradient for a move of one posterior sd along each parameter, which is about
-/// 1 / sqrt(sum over rows of squared gradients): its root mean square over parameters.
+/// Returns the error of a gradient for a move of one posterior sd along each parameter, as the root mean
+/// square over parameters. The sd is about 1 / sqrt(sum over rows of squared gradients).
 double error_of_moves(const Problem& p, const std::vector<double>& gradient) {
   const auto n = p.theta.size(), d = static_cast<std::size_t>(p.model->num_columns());
   std::vector<double> exact(n), squares(n), of_row(n);
@@ -227,7 +228,7 @@ double error_of_moves(const Problem& p, const std::vector<double>& gradient) {
   return std::sqrt(mean_square);
 }
 
-// What a step follows, within the bar of differences of log likelihoods (docs/statistics.md).
+// The force that a step follows meets the bar of differences of log likelihoods (docs/statistics.md).
 TEST(MixtureGradient, OfMixedPrecisionMeetsTheBarOfDifferences) {
   constexpr std::size_t kRows = 50000;
   for (const std::string& kind : kKinds) {
@@ -239,7 +240,7 @@ TEST(MixtureGradient, OfMixedPrecisionMeetsTheBarOfDifferences) {
   }
 }
 
-/// Value and gradient of `num_chains` chains at one point, those of the last one, by a GPU.
+/// Returns value and gradient of the last one of `num_chains` chains at one point, computed by a GPU.
 std::vector<double> cuda_gradient(Precision precision, const ModelSpec& spec, const DataSet& data,
                                   const std::vector<double>& theta, int num_chains) {
   const auto device = make_device(Backend::cuda);
@@ -264,8 +265,8 @@ std::vector<double> cuda_gradient(Precision precision, const ModelSpec& spec, co
   return result;
 }
 
-// A GPU rounds responsibilities to 11 bits, so that this is about 2^-12 whatever the number of rows, times
-// what moments about the columns' means lose.
+// A GPU rounds responsibilities to 11 bits. The error is therefore about 2^-12, whatever the number of rows,
+// times what moments about the columns' means lose.
 TEST(MixtureGradient, OfAGpuInMixedPrecisionIsAGoodForce) {
   if (list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
   for (const std::string& kind : kKinds) {
@@ -279,8 +280,8 @@ TEST(MixtureGradient, OfAGpuInMixedPrecisionIsAGoodForce) {
   }
 }
 
-// Far rows, weights of 1e-300 and 0, scales from 1e-6 to 1e6 (random_shape.hpp). The rounding of z is
-// relative to (|x| + |mean|) / scale.
+// The shapes have far rows, weights of 1e-300 and 0, and scales from 1e-6 to 1e6 (random_shape.hpp). The
+// rounding of z is relative to (|x| + |mean|) / scale.
 TEST(MixtureGradient, OfTheCpuIsThatOfTheReferenceOnDifficultShapes) {
   double worst = 0;
   for (std::uint32_t index = 0; index < 40; ++index) {
@@ -290,7 +291,8 @@ TEST(MixtureGradient, OfTheCpuIsThatOfTheReferenceOnDifficultShapes) {
     Gradient reference = reference_gradient(*model, shape.theta, shape.data.values);
     Gradient fast = tile_gradient_of<double>(*model, shape.theta, shape.data.values);
     const bool extreme = shape.description.find("extreme") != std::string::npos;
-    // Of a weight its product with the gradient: of a component that is nowhere the cpu has 0.
+    // The gradient by a weight is compared after multiplication by the weight: the cpu has 0 for a component
+    // that no row belongs to.
     if (shape.model.name != "two_gaussian")
       for (std::size_t k = 0; k < static_cast<std::size_t>(shape.model.components); ++k) {
         for (std::vector<double>* values : {&reference.value, &reference.size, &fast.value})
@@ -323,7 +325,7 @@ TEST(MixtureGradient, OfNoRowsIsZeroAndSumsAreAdded) {
   }
 }
 
-// Two equal components of equal weights share each row.
+// Two equal components of equal weights have equal shares of each row.
 TEST(MixtureGradient, OfEqualComponentsIsEqual) {
   for (const std::string kind : {"diagonal", "spherical", "full", "student_t"}) {
     const Problem one = problem_of(kind, 1, 3, 300, 8);
@@ -355,7 +357,8 @@ TEST(MixtureGradient, OfEqualComponentsIsEqual) {
   }
 }
 
-// A row that is far from all components belongs to the nearest one, of whose means it draws on by z / scale.
+// A row that is far from all components belongs to the nearest one. The row's force on this component's mean
+// is proportional to z / scale.
 TEST(MixtureGradient, OfAFarRowIsFinite) {
   const auto model = model_of(spec_of("diagonal", 2), 1);
   const std::vector<double> theta{0.3, 0.7, -1, 2, 0.5, 0.5};
@@ -373,8 +376,8 @@ TEST(MixtureGradient, OfAFarRowIsFinite) {
   }
 }
 
-// With very many degrees of freedom the derivative to them is that of their expansion: with q = sum z^2,
-//   (2 d q - q^2 - d (d - 2)) / (4 nu^2), but for O(1 / nu^3).
+// With very many degrees of freedom the derivative by them is that of their expansion. With q = sum z^2 it is
+//  (2 d q - q^2 - d (d - 2)) / (4 nu^2), up to O(1 / nu^3).
 TEST(MixtureGradient, OfManyDegreesOfFreedomKeepsItsDigits) {
   const auto model = model_of(spec_of("student_t", 1), 3);
   const std::vector<double> row{0.5, -0.25, 1.5};
@@ -389,7 +392,7 @@ TEST(MixtureGradient, OfManyDegreesOfFreedomKeepsItsDigits) {
   }
 }
 
-/// Values and gradients of three points, the first two of them the same, in segments.
+/// Returns values and gradients at three points, the first two of which are equal, in segments.
 std::vector<double> engine_gradients(Backend backend, Precision precision, const ModelSpec& spec,
                                      const DataSet& data, const std::vector<double>& theta, int threads) {
   const auto device = make_device(backend);
@@ -406,7 +409,7 @@ std::vector<double> engine_gradients(Backend backend, Precision precision, const
   engine->evaluate_with_gradient({3, dim, dim, at.data(), of_points.data()}, {slopes.data(), dim},
                                  {nullptr, 3});
   std::vector<double> values = of_points.download(), gradients = slopes.download();
-  // The values are those of evaluate(), bit for bit.
+  // The values equal those of evaluate(), bit for bit.
   engine->evaluate({3, dim, dim, at.data(), of_points.data()}, {nullptr, 3});
   EXPECT_EQ(of_points.download(), values);
   values.insert(values.end(), gradients.begin(), gradients.end());
@@ -434,7 +437,7 @@ TEST(MixtureGradient, OfTheEnginesIsThatOfTheirRows) {
         EXPECT_EQ(engine_gradients(backend, precision, spec, data, p.theta, 3), one);
         for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(one[3 + i], one[3 + n + i]);
         const std::vector<double> of_all(one.begin() + 3, one.begin() + 3 + static_cast<std::ptrdiff_t>(n));
-        // A GPU rounds a responsibility by 2^-12 of it at most, and with it each term of these sums.
+        // A GPU changes a responsibility by at most 2^-12 of its value, and with it each term of these sums.
         const double mixed_bar = backend == Backend::cuda ? 0x1p-12 : 1e-5;
         EXPECT_LE(largest_error(of_all, expected.value, expected.size),
                   precision == Precision::mixed ? mixed_bar : 1e-9);
@@ -476,7 +479,7 @@ TEST(MixtureGradient, OfAGpuIsThatOfTheReference) {
   std::cout << "largest error of float64 relative to the sum of absolute values: " << worst << '\n';
 }
 
-// Values by mpmath with 60 digits.
+// The values were computed by mpmath with 60 digits.
 TEST(MixtureGradient, DigammaDeficitsAreThoseOfMpmath) {
   struct Value {
     double x;

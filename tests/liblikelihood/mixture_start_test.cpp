@@ -21,7 +21,7 @@ TEST(MixturePool, EmReachesTheTruthsLikelihood) {
   const ShortFit& best = pool.fits().at(pool.best());
   EXPECT_NEAR(log_likelihood(p, best.theta), best.log_likelihood, 1e-9 * std::abs(truth));
   EXPECT_GT(best.log_likelihood, log_likelihood(p, best.origin));
-  // The maximum is above the truth by about half of the number of parameters.
+  // The maximum is expected above the truth by about half of the number of parameters.
   EXPECT_GT(best.log_likelihood, truth);
   EXPECT_LT(best.log_likelihood, truth + 4 * 28);
 }
@@ -73,8 +73,8 @@ TEST(MixturePool, CopesWithFewAndEqualRows) {
   }
 }
 
-// Two groups of 40 rows with sd 0.01 and a distance of 1.2 in 200 rows with sd 20: k-means joins the two
-// groups (with the seed of this test; with all 64 fits from k-means++ the best is 137 lower).
+// Two groups of 40 rows with sd 0.01 and a distance of 1.2 are among 200 rows with sd 20. k-means joins the
+// two groups (with the seed of this test; with all 64 fits from k-means++ the best is 137 lower).
 TEST(MixturePool, FindsTightGroupsInAWideOne) {
   const device::RandomSource random{5, 0, 0};
   std::vector<double> x;
@@ -92,7 +92,7 @@ TEST(MixturePool, FindsTightGroupsInAWideOne) {
   }
 }
 
-// With an offset of 1e6 sds squares cannot be computed without centring.
+// With an offset of 1e6 sds the columns must be centred before squares are computed.
 TEST(MixturePool, FitsRowsFarFromTheOrigin) {
   const auto p = testing::random_problem(2, 2, 400, 54, 6);
   DataSet far = p.data;
@@ -102,7 +102,7 @@ TEST(MixturePool, FitsRowsFarFromTheOrigin) {
   EXPECT_NEAR(there.fits()[there.best()].log_likelihood, here.fits()[here.best()].log_likelihood, 0.01);
 }
 
-// 9,000 rows: a pool uses 8,000 of them.
+// There are 9,000 rows, of which a pool uses 8,000.
 TEST(MixturePool, RefinesOnAllRows) {
   const auto p = testing::random_problem(2, 1, 9000, 55, 6);
   const MixturePool pool(p.data, {"gaussian_mixture", 2}, {.seed = 1});
@@ -113,7 +113,7 @@ TEST(MixturePool, RefinesOnAllRows) {
               1e-6 * std::abs(refined.log_likelihood));
 }
 
-// A row that the pool does not use has density zero at its fits.
+// A row that the pool does not use has density zero at the pool's fits.
 TEST(MixturePool, AFitThatCannotBeRefinedOnAllRowsHasNoLogLikelihoodOfThem) {
   auto p = testing::random_problem(2, 1, 9000, 55, 6);
   const MixturePool before(p.data, {"gaussian_mixture", 2}, {.seed = 1});
@@ -126,7 +126,7 @@ TEST(MixturePool, AFitThatCannotBeRefinedOnAllRowsHasNoLogLikelihoodOfThem) {
   EXPECT_FALSE(pool.refined(pool.fits()[pool.best()]).has_value());
 }
 
-// Two components in two columns with scales (1, 2) and (3, 4), weights 1/4 and 3/4.
+// The mixture has two components in two columns with scales (1, 2) and (3, 4), and weights 1/4 and 3/4.
 TEST(MixturePool, ADiagonalMixtureFitsInEveryLayout) {
   const std::vector<double> diagonal{0.25, 0.75, 0, 1, 2, 3, 1, 2, 3, 4};
   const auto converted = [&](const char* covariance) {

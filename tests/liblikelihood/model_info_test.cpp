@@ -48,7 +48,7 @@ TEST(ModelInfo, IsThatOfTheHeaders) {
   EXPECT_EQ(covariance_names(), covariance_names("gaussian_mixture"));
 }
 
-// The layout and the description have the same blocks, and an order names one that components have.
+// The layout and the description have the same blocks, and ordered_by is a block of the components.
 TEST(ModelInfo, AgreesWithTheLayout) {
   for (const ModelInfo& model : known_models()) {
     SCOPED_TRACE(model.name + " " + model.covariance);
@@ -91,7 +91,7 @@ TEST(ModelOf, RecognisesEveryModelByItsLayout) {
                            model.covariance};
       ParameterLayout layout = model_layout(spec, columns_of(model));
       EXPECT_EQ(model_of(layout), spec) << model.name << " " << model.covariance << " " << components;
-      // Sampled arguments of priors follow.
+      // Sampled arguments of priors follow the blocks of the model.
       layout.blocks.push_back({model.ordered_by + ".sd",
                                {columns_of(model)},
                                Support::positive,
@@ -129,7 +129,8 @@ TEST(ModelRoles, FollowFromTheBlocks) {
   }
 }
 
-// A mixture whose components have another parameter: the Gaussian mixture with its first blocks finds starts.
+// The components of this mixture have another parameter. Its first blocks are those of the Gaussian mixture,
+// which finds starts.
 TEST(ModelRoles, OfAMixtureWithFurtherParameters) {
   std::vector<BlockDescription> blocks(known_models().front().blocks.begin(),
                                        known_models().front().blocks.end());
@@ -148,7 +149,7 @@ TEST(ModelRoles, OfAMixtureWithFurtherParameters) {
   EXPECT_TRUE(has_scales_by_column(model));
   ASSERT_NE(model_of_starts(model), nullptr);
   EXPECT_EQ(model_of_starts(model), &known_models().front());
-  // Without the mixture's blocks there is none.
+  // Without the mixture's blocks no model finds starts.
   std::swap(blocks[0], blocks[3]);
   EXPECT_FALSE(is_mixture(model));
   EXPECT_EQ(model_of_starts(model), nullptr);

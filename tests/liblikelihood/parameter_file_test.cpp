@@ -43,8 +43,8 @@ TEST(ParameterFile, RefusesByFileAndKey) {
   expect_refused("{\"weights\": [0.5, 0.5], \"means\": [[0], [1e999]], \"scales\": [[1], [1]]}", "p.json");
 }
 
-// x -> (x - mean) / sd transforms means and scales too. The transformation and its inverse give the identity,
-// and the log likelihood changes by the Jacobian.
+// x -> (x - mean) / sd transforms means and scales, too. The transformation and its inverse give the
+// identity, and the log likelihood changes by the Jacobian.
 TEST(DataUnits, GoThereAndBack) {
   const ParameterLayout layout = model_layout(kModel, 2);
   const ColumnUnits units{{10, -3}, {2, 0.5}};

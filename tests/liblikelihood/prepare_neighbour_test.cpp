@@ -1,5 +1,5 @@
-// Coefficients of a mixture that differs from a prepared one in a block are bitwise equal to newly prepared
-// coefficients.
+// Tests that coefficients of a mixture that differs from a prepared one in a block are bitwise equal to newly
+// prepared coefficients.
 #include "emomc/device/prepare_neighbour.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ template <class Model, class Real>
 void expect_neighbours_as_prepared_anew(int K, int d) {
   const Model model{K, d};
   const auto shape = model.shape();
-  // Arbitrary means and scales; elements of a diagonal have to be positive.
+  // Means and scales are arbitrary; elements of a diagonal must be positive.
   std::vector<double> theta;
   const device::RandomSource random{5, 0, 0};
   for (int i = 0; i < model.num_parameters(); ++i)
@@ -54,11 +54,11 @@ void expect_neighbours_as_prepared_anew(int K, int d) {
         device::prepare_mixture(Team{}, model, theta.data(), anew.coefficients.data(), scratch.data());
     EXPECT_EQ(to.common, common) << name << ", K = " << K;
     EXPECT_EQ(to.coefficients, anew.coefficients) << name << ", K = " << K;
-    std::swap(from, to);  // the next change starts from this one
+    std::swap(from, to);  // the next change starts from this mixture
   };
   const auto at = [&](int i) -> double& { return theta[static_cast<std::size_t>(i)]; };
   const int last = K - 1, means = K, scales = K + K * d;
-  // The last number of the last component's block is one of its scale in all parametrisations.
+  // In all parametrisations, the last number of the last component's block belongs to its scale.
   at(static_cast<int>(theta.size()) - 1) *= 1.25;
   change({device::Influence::component, last, false}, "scale");
   at(means + last * d) += 0.5;

@@ -1,5 +1,6 @@
-// Linear predictors, which kernels for several chains compute apart from the rest of a row: the values are
-// those of the reference engine, and the bits do not depend on how many chains are evaluated together.
+// Tests linear predictors, which kernels for several chains compute separately from the rest of a row. Their
+// values equal those of the reference engine, and their bits do not depend on how many chains are evaluated
+// together.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +13,8 @@
 namespace emomc {
 namespace {
 
-/// Two linear predictors with `covariates` columns each, of the same columns in another order.
+/// A likelihood with two linear predictors of `covariates` columns each. Both have the same columns, in
+/// different orders.
 struct Problem {
   ExpressionSpec spec;
   std::vector<std::string> columns;
@@ -49,7 +51,7 @@ Expression::Bound bound(const Problem& p, Backend backend) {
 
 class ProductSums : public testing::EngineTest {
  protected:
-  /// Log likelihoods of the points of `chains`, whose parameters are num_chains x dim.
+  /// Returns the log likelihoods of the points of `chains`, whose parameters are num_chains x dim.
   static std::vector<double> log_likelihoods(const RowModel& model, LikelihoodEngine& engine, Device& device,
                                              const std::vector<ChainPlan>& chains,
                                              const std::vector<std::vector<double>>& points) {
@@ -67,7 +69,8 @@ class ProductSums : public testing::EngineTest {
 
 INSTANTIATE_TEST_SUITE_P(Engines, ProductSums, testing::all_engine_cases(), testing::name_of_case);
 
-// Columns of a thread's rows in registers, streamed, and too few products for a sum of their own.
+// The numbers of columns cover rows in a thread's registers, streamed rows, and too few products for a
+// separate sum.
 TEST_P(ProductSums, RowsHaveTheValuesOfTheReferenceEngine) {
   for (int covariates : {3, 4, 10, 40, 120}) {
     SCOPED_TRACE(covariates);
@@ -92,7 +95,7 @@ TEST_P(ProductSums, RowsHaveTheValuesOfTheReferenceEngine) {
   }
 }
 
-/// A Poisson regression without its constant: all coefficients are parameters.
+/// Returns a Poisson regression without its constant: all coefficients are parameters.
 Problem poisson_problem(int covariates, std::size_t num_rows) {
   Problem p = problem(covariates, num_rows);
   p.spec.linear = {{"eta", "likelihood.linear.eta", "a", {}, "b", {}}};
@@ -102,8 +105,7 @@ Problem poisson_problem(int covariates, std::size_t num_rows) {
   return p;
 }
 
-// A kernel reads the parameters of such a likelihood itself, where others have coefficients that are
-// prepared.
+// A kernel reads the parameters of such a likelihood directly. Other likelihoods have prepared coefficients.
 TEST_P(ProductSums, WhereAllCoefficientsAreParametersKernelsReadThem) {
   for (int covariates : {4, 10, 40}) {
     SCOPED_TRACE(covariates);
@@ -189,7 +191,7 @@ TEST_P(ProductSums, BitsDoNotDependOnWhatOtherChainsRead) {
     EXPECT_EQ(same[0], different[0]);
     EXPECT_EQ(same[0], same[1]);
     EXPECT_NE(same[1], different[1]);
-    // The same rows as all that there are.
+    // A problem that contains only these rows must give the same values.
     Problem rest = p;
     rest.rows.erase(rest.rows.begin(),
                     rest.rows.begin() + 8'000 * static_cast<std::ptrdiff_t>(p.columns.size()));

@@ -1,4 +1,4 @@
-// Random mixtures and data for tests of the engines.
+// Makes random mixtures and data for tests of the engines.
 #pragma once
 
 #include <cmath>
@@ -13,12 +13,12 @@ namespace emomc::testing {
 
 struct MixtureProblem {
   int K = 1, d = 1;
-  std::vector<double> theta;  ///< in the layout of gaussian_mixture
+  std::vector<double> theta;  ///< parameters in the layout of gaussian_mixture
   DataSet data;
 };
 
-/// A mixture with weights of about 1/K, means within `spread` and scales in [0.3, 1.3], and rows drawn from
-/// it.
+/// Returns a mixture with weights of about 1/K, means within `spread` and scales in [0.3, 1.3], and rows
+/// drawn from the mixture.
 inline MixtureProblem random_problem(int K, int d, std::size_t num_rows, std::uint64_t seed,
                                      double spread = 2.5) {
   const device::RandomSource random{seed, 0, 0};
@@ -51,8 +51,8 @@ inline MixtureProblem random_problem(int K, int d, std::size_t num_rows, std::ui
   return p;
 }
 
-/// The problem's mixture with correlated components, and rows drawn from it. theta is in the layout of
-/// `covariance`, which is "full" or "tied".
+/// Returns the problem's mixture with correlated components, and rows drawn from it. theta is in the layout
+/// of `covariance`, which is "full" or "tied".
 inline MixtureProblem with_correlations(MixtureProblem p, const std::string& covariance, std::uint64_t seed) {
   const device::RandomSource random{seed, 1, 7};
   std::uint32_t next = 0;
@@ -71,7 +71,7 @@ inline MixtureProblem with_correlations(MixtureProblem p, const std::string& cov
   return p;
 }
 
-/// theta with all means and scales moved by a step of `length` posterior sds in a random direction.
+/// Returns theta with all means and scales moved by a step of `length` posterior sds in a random direction.
 inline std::vector<double> neighbour(const MixtureProblem& p, double length, std::uint32_t pair) {
   std::vector<double> theta = p.theta;
   const device::RandomSource random{77, pair, 2};
@@ -114,7 +114,7 @@ class Evaluator {
   ActiveSet all() const { return {nullptr, num_chains_}; }
   void set(const std::vector<double>& thetas) { theta_.upload(thetas); }
 
-  /// The log likelihoods of num_chains parameter vectors, which are consecutive in `thetas`.
+  /// Returns the log likelihoods of num_chains parameter vectors, which are consecutive in `thetas`.
   std::vector<double> operator()(const std::vector<double>& thetas) {
     theta_.upload(thetas);
     engine_->evaluate(view(), all());

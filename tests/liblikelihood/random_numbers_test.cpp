@@ -1,4 +1,4 @@
-// Random numbers of likelihood.simulate have the densities of their names.
+// Tests that random numbers of likelihood.simulate have the densities that their names state.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kDraws = 100000;
 
-/// Draws of `rng`, one a row.
+/// Returns draws of `rng`, one for each row.
 std::vector<double> draws_of(const std::string& rng) {
   ExpressionSpec spec;
   spec.parameters = {{"a", "", Support::real, {}}};
@@ -31,7 +31,7 @@ std::vector<double> draws_of(const std::string& rng) {
 
 struct Distribution {
   std::string name, arguments;
-  double from, to;  ///< outside there is nothing worth counting
+  double from, to;  ///< almost all draws are between these numbers
   bool is_count = false;
 };
 
@@ -76,13 +76,13 @@ double density(const Distribution& d, double y) {
       value_of_expression(d.name + (d.is_count ? "_lpmf(" : "_lpdf(") + variable + ", " + d.arguments + ")"));
 }
 
-// The numbers of draws in cells of equal probability, or at each count, against the density's, by chi-square
-// in its normal approximation of Wilson and Hilferty: beyond z = 5.7 with probability 6e-9, so that the 31
-// tests together have a false-alarm rate below 1e-6.
+// The numbers of draws in cells of equal probability, or at each count, are compared with the density's by
+// chi-square, in the normal approximation of Wilson and Hilferty. z = 5.7 is exceeded with probability 6e-9,
+// so that the 31 tests together have a false-alarm rate below 1e-6.
 TEST(RandomNumbers, HaveTheDensitiesOfTheirNames) {
   for (const Distribution& d : distributions()) {
     const std::vector<double> draws = draws_of(d.name + "_rng(" + d.arguments + ")");
-    std::vector<double> expected, ends;  // of each cell: its probability, and its upper end
+    std::vector<double> expected, ends;  // probability and upper end of each cell
     if (d.is_count) {
       double gathered = 0;
       for (double n = d.from; n <= d.to; ++n) {
@@ -93,7 +93,7 @@ TEST(RandomNumbers, HaveTheDensitiesOfTheirNames) {
         gathered = 0;
       }
     } else {
-      // The distribution function on a grid that is finer towards the middle, by Simpson's rule.
+      // The distribution function is computed by Simpson's rule on a grid that is finer towards the middle.
       constexpr int kGrid = 6000, kCells = 50;
       const double middle = [&] {
         std::vector<double> sorted = draws;
@@ -107,7 +107,7 @@ TEST(RandomNumbers, HaveTheDensitiesOfTheirNames) {
       double total = 0, before = 0;
       for (int i = 0; i < kGrid; ++i) {
         const double left = at(i), right = at(i + 1), width = right - left;
-        // The open rule: a density may be infinite or jump at an end.
+        // The rule is open, because a density may be infinite or jump at an end.
         total += width / 3 *
                  (2 * density(d, left + width / 4) - density(d, left + width / 2) +
                   2 * density(d, right - width / 4));

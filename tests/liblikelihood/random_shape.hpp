@@ -1,5 +1,5 @@
-// Problems of random shapes with all properties that make log densities difficult: wide and narrow components
-// together, rows far from all components, components without weight, and segments without rows.
+// Makes problems of random shapes with all properties that make log densities difficult: wide and narrow
+// components together, rows far from all components, components without weight, and segments without rows.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ struct RandomShape {
   std::string description;
 };
 
-/// Problem number `index` of an endless sequence, in which numbers of rows (0, 1, 31, 33, some thousand,
-/// 100,000), covariances and difficulties alternate.
+/// Returns problem number `index` of an endless sequence, in which numbers of rows (0, 1, 31, 33, some
+/// thousand, 100,000), covariances and difficulties alternate.
 inline RandomShape random_shape(std::uint32_t index) {
   const device::RandomSource random{4711, index, 0};
   std::uint32_t next = 0;
   const auto uniform = [&] { return random.uniform(device::Purpose::simulation, next++); };
-  // Log-uniform from `low` to `high`.
+  // Returns a number that is log-uniform from `low` to `high`.
   const auto size = [&](double low, double high) { return low * std::pow(high / low, uniform()); };
   constexpr std::size_t kRows[] = {0, 1, 31, 33, 3000, 100000};
   constexpr const char* kModels[] = {"diagonal", "spherical", "tied", "full", "two_gaussian"};
@@ -77,7 +77,7 @@ inline RandomShape random_shape(std::uint32_t index) {
       for (int j = 0; j < d; ++j)
         values[row * static_cast<std::size_t>(d) + static_cast<std::size_t>(j)] *= size(1e3, 1e6);
   shape.data = DataSet::single_segment(d, std::move(values));
-  // Up to six segments, some of them empty.
+  // There are up to six segments, some of them empty.
   std::vector<std::size_t> cuts{0, rows};
   for (std::uint32_t cut = 0; cut < index % 6; ++cut)
     cuts.push_back(cut == 1 ? cuts.back() : static_cast<std::size_t>(uniform() * static_cast<double>(rows)));

@@ -1,4 +1,4 @@
-// Bounds on the difference between a row's log density and that of `reference` from rounding.
+// Bounds, from rounding, on the difference between a row's log density and that of `reference`.
 #pragma once
 
 #include <Eigen/Dense>
@@ -56,7 +56,7 @@ class RoundingBound {
     }
   }
 
-  /// The larger of the distances to the two ends of this interval.
+  /// Returns the larger of the distances to the two ends of this interval.
   double operator()(const double* row) const {
     const Eigen::Map<const Eigen::VectorXd> x(row, d_);
     const double u = mixed_ ? kFloat : kDouble;
@@ -95,7 +95,7 @@ class RoundingBound {
 
  private:
   static constexpr double kFloat = 0x1p-24, kDouble = 0x1p-53;
-  // The value for a column of a typical row, in the unit of log_scales, relative to which shifts are stored.
+  // Shifts are stored relative to this value for a column of a typical row, in the unit of log_scales.
   static constexpr double kReference = -0.5;
   struct Component {
     double log_weight = 0, log_scales = 0;

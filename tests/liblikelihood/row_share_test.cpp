@@ -1,4 +1,4 @@
-// Rows divided over ranks: every sum has the bits that it has with one rank.
+// Tests rows that are divided among ranks: every sum has the bits that it has with one rank.
 #include "row_share.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<std::uint64_t> bits_of(const std::vector<double>& values) {
   return bits;
 }
 
-// Segments of these numbers of rows, one after the other.
+// Returns consecutive segments with these numbers of rows.
 std::vector<Segment> segments_of(const std::vector<std::size_t>& rows) {
   std::vector<Segment> segments;
   std::size_t first = 0;
@@ -82,7 +82,7 @@ TEST(RowShare, UnitsKeepRanksEven) {
     }
 }
 
-// Numbers of very different sizes, so that another order of additions gives other bits.
+// Returns numbers of very different sizes, so that another order of additions gives other bits.
 std::vector<double> random_sums(std::size_t count) {
   const device::RandomSource random{3, 0, 0};
   std::vector<double> sums;
@@ -143,14 +143,14 @@ TEST(RowNodes, SumsOfListsHaveTheBitsOfTheTree) {
         for (const auto& of_rank : actual)
           EXPECT_EQ(bits_of(of_rank), bits_of(expected)) << size << ' ' << unit;
         EXPECT_EQ(widths, std::vector<std::size_t>(static_cast<std::size_t>(size), widths[0]));
-        EXPECT_LE(widths[0], 2 * 17 * rows.size());  // few of many tiles
+        EXPECT_LE(widths[0], 2 * 17 * rows.size());  // a few of the many tiles
       }
   }
 }
 
 // ---- Engines
 
-// What an engine says of some chains, in some of which a component changes.
+// The results of an engine for several chains, in some of which a component changes.
 struct Said {
   std::vector<double> all, some, component, rebuilt, by_segment, rows, gradients;
   bool operator==(const Said& other) const {
@@ -162,10 +162,10 @@ struct Said {
 };
 
 struct Question {
-  std::vector<std::vector<int>> segments;  ///< of each chain
-  std::vector<double> theta;               ///< of each chain, as it is first
-  std::vector<double> changed;             ///< the same with component 1 changed; empty: not asked
-  bool gradients = true;                   ///< each chain reads one segment at most
+  std::vector<std::vector<int>> segments;  ///< segments of each chain
+  std::vector<double> theta;               ///< first parameters of each chain
+  std::vector<double> changed;             ///< parameters with component 1 changed; empty: no such evaluation
+  bool gradients = true;  ///< whether to evaluate gradients; each chain then reads one segment at most
 };
 
 Said answer(LikelihoodEngine& engine, const Question& question) {
@@ -182,7 +182,7 @@ Said answer(LikelihoodEngine& engine, const Question& question) {
   theta.upload(question.theta);
 
   Said said;
-  // Captured work is what the sampler runs; it has to gather each time.
+  // The sampler runs captured work, which has to gather each time.
   const auto graph = device.capture([&] { engine.evaluate(view, {nullptr, n}); });
   for (int i = 0; i < 2; ++i) device.launch(*graph);
   said.all = values.download();
@@ -199,7 +199,7 @@ Said answer(LikelihoodEngine& engine, const Question& question) {
     engine.rebuild_caches(view, {nullptr, n});
     theta.upload(question.changed);
     component.upload(std::vector<int>(static_cast<std::size_t>(n), 1));
-    for (int i = 0; i < 2; ++i) {  // discarded, then adopted
+    for (int i = 0; i < 2; ++i) {  // the first result is discarded, the second one adopted
       engine.evaluate_component(view, component.data(), {nullptr, n});
       const auto part = values.download();
       said.component.insert(said.component.end(), part.begin(), part.end());
@@ -259,7 +259,7 @@ class RowsOverRanks : public EngineTest {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, RowsOverRanks, testing::all_engine_cases(), testing::name_of_case);
 
-// The chains' points, each a little different.
+// Returns the chains' points, which differ a little from each other.
 std::vector<double> points(const MixtureProblem& problem, std::size_t num_chains,
                            std::size_t changed_mean = 0) {
   std::vector<double> theta;
@@ -272,7 +272,7 @@ std::vector<double> points(const MixtureProblem& problem, std::size_t num_chains
   return theta;
 }
 
-// One segment: with gradients, and with kept sums of components.
+// One segment is evaluated with gradients, and with kept sums of components.
 TEST_P(RowsOverRanks, OneSegmentHasTheBitsOfOneRank) {
   for (const std::size_t num_rows : {500u, 20'300u, 70'000u}) {
     const MixtureProblem problem = random_problem(3, 2, num_rows, 5);
@@ -315,7 +315,7 @@ TEST_P(RowsOverRanks, AFullCovarianceHasTheBitsOfOneRank) {
                    {std::vector<std::vector<int>>(3, {0}), theta, {}});
 }
 
-// Gradients of covariates, of a group's effects and of what rows have in common.
+// The gradients are those of covariates, of a group's effects, and of terms that rows have in common.
 TEST_P(RowsOverRanks, AnExpressionHasTheBitsOfOneRank) {
   ExpressionSpec spec;
   spec.parameters = {{"alpha", "", Support::real, {3}}, {"s", "", Support::positive, {}}};
@@ -341,7 +341,7 @@ TEST_P(RowsOverRanks, AnExpressionHasTheBitsOfOneRank) {
       {std::vector<std::vector<int>>(3, {0}), {0.1, 0.2, -0.3, 1.1, 0, 0, 0, 0.8, 1, -1, 0.5, 2}, {}});
 }
 
-// Gradients of a chain with several segments would need blocks that cross ranks.
+// Gradients of a chain with several segments would need blocks that are divided between ranks.
 TEST(RowsOverRanksCpu, GradientsOfSeveralSegmentsAreRefused) {
   MixtureProblem problem = random_problem(2, 1, 3000, 6);
   problem.data.segments = segments_of({1000, 2000});
@@ -368,7 +368,7 @@ TEST(RowsOverRanksCpu, ReferenceIsRefused) {
                InputError);
 }
 
-// Two ranks of this process that would wait for each other in functions of the host.
+// Two ranks of this process with the same GPU would wait for each other in functions of the host.
 TEST(RowsOverRanksGpu, TwoRanksWithTheSameGpuAreRefused) {
   if (!testing::has_gpu()) GTEST_SKIP() << "no GPU";
   const MixtureProblem problem = random_problem(2, 1, 3000, 6);
@@ -381,7 +381,7 @@ TEST(RowsOverRanksGpu, TwoRanksWithTheSameGpuAreRefused) {
                InputError);
 }
 
-// A rank that fails while another one's GPU waits for it.
+// A rank fails while another rank's GPU waits for it.
 TEST(RowsOverRanksGpu, ARankThatFailsEndsTheWaitOfTheOthers) {
   if (rank_counts(Backend::cuda).empty()) GTEST_SKIP() << "fewer than two GPUs";
   bool told = false;
@@ -408,7 +408,7 @@ TEST(RowsOverRanksGpu, ARankThatFailsEndsTheWaitOfTheOthers) {
   EXPECT_TRUE(told);
 }
 
-// Whatever device the thread used last.
+// Results do not depend on the device that the thread has used last.
 TEST(RowsOverRanksGpu, TwoDevicesInOneThread) {
   if (rank_counts(Backend::cuda).empty()) GTEST_SKIP() << "fewer than two GPUs";
   const MixtureProblem problem = random_problem(3, 2, 20'000, 5);

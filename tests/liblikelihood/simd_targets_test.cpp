@@ -1,5 +1,5 @@
-// The same source for every SIMD target. Targets with fma give bitwise equal results, so that draws do not
-// depend on the target that a machine supports.
+// Tests the same source for every SIMD target. Targets with fma give bitwise equal results, so that draws do
+// not depend on the target that a machine supports.
 #include <gtest/gtest.h>
 
 #if EMOMC_HAVE_HIGHWAY
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kRows = 1024;
 
-// The sums of a gradient, of all rows and of some, for all forms of coefficients: any numbers are some
-// shape's.
+// Returns the sums of a gradient, of all rows and of some, for all forms of coefficients. Any numbers are
+// valid coefficients of some shape.
 template <class Real>
 std::vector<double> gradient_results(const TileMixture<Real>& diagonal, const Real* tile) {
   std::vector<double> all;
@@ -28,7 +28,7 @@ std::vector<double> gradient_results(const TileMixture<Real>& diagonal, const Re
        {TileForm::GaussianMixture, TileForm::StudentTMixture, TileForm::FullMixture, TileForm::TiedMixture})
     for (const int num_rows : {1024, 333}) {
       const bool has_matrices = form == TileForm::FullMixture || form == TileForm::TiedMixture;
-      // Few of the coefficients are read as those of five columns with matrices.
+      // For forms with matrices the coefficients suffice for fewer components and columns.
       const GradientSums places{has_matrices ? 3 : 11, has_matrices ? 2 : 5,
                                 form == TileForm::FullMixture   ? 3
                                 : form == TileForm::TiedMixture ? 1
@@ -47,8 +47,8 @@ std::vector<double> gradient_results(const TileMixture<Real>& diagonal, const Re
   return all;
 }
 
-// Densities, products of densities and their sum, for a tile with rows near and far, and a component with
-// weight 0.
+// Returns densities, products of densities and their sum, for a tile with near and far rows, and with a
+// component of weight 0.
 template <class Real>
 std::vector<double> results() {
   constexpr int dim = 5, num_components = 11, num_blocks = 3;

@@ -1,5 +1,5 @@
-// Mixtures of Student's t on every engine: against SciPy, in mixed precision against float64, and with
-// caches.
+// Tests mixtures of Student's t distributions on every engine: compares them with SciPy, compares mixed
+// precision with float64, and tests caches.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,8 +43,8 @@ INSTANTIATE_TEST_SUITE_P(Engines, StudentT,
                                            OnEngine{Backend::cuda, Precision::mixed, "cuda_mixed"}),
                          [](const auto& engine) { return engine.param.name; });
 
-/// A mixture with 2, 5, 8, ... degrees of freedom and rows drawn from it: a normal vector divided by the root
-/// of a mean of as many squares.
+/// Returns a mixture with 2, 5, 8, ... degrees of freedom and rows drawn from it: a normal vector divided by
+/// the root of a mean of as many squares.
 testing::MixtureProblem heavy_tails(int K, int d, std::size_t rows, std::uint64_t seed) {
   testing::MixtureProblem p = testing::random_problem(K, d, 1, seed);
   std::vector<double> values;
@@ -71,7 +71,7 @@ testing::MixtureProblem heavy_tails(int K, int d, std::size_t rows, std::uint64_
   return p;
 }
 
-// Values of mpmath with 40 digits.
+// The values were computed by mpmath with 40 digits.
 TEST(LogGammaRatio, IsThatOfMpmath) {
   const double cases[][3] = {{0.35, 0.5, -0.82798611066811496584},
                              {0.5, 0.5, -0.57236494292470008707},
@@ -156,7 +156,7 @@ TEST_P(StudentT, PointsThatAreNoMixtureGiveNan) {
   EXPECT_TRUE(std::isfinite(evaluator(p.theta)[0]));
 }
 
-// The requirement of docs/statistics.md, as for the Gaussian mixtures (engine_test.cpp).
+// The requirement is that of docs/statistics.md, as for the Gaussian mixtures (engine_test.cpp).
 TEST_P(StudentT, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   if (!mixed()) GTEST_SKIP() << "float64 is compared with";
   constexpr std::size_t rows = 200000;
@@ -180,7 +180,7 @@ TEST_P(StudentT, DifferencesOfNeighboursMeetTheMixedPrecisionBar) {
   EXPECT_LE(worst, 4 * bar);
 }
 
-// With very many degrees of freedom it is the mixture of Gaussians.
+// With very many degrees of freedom the density equals that of the mixture of Gaussians.
 TEST_P(StudentT, HasTheGaussianAsItsLimit) {
   const auto p = testing::random_problem(4, 3, 2000, 6);
   auto theta = p.theta;

@@ -117,7 +117,7 @@ TEST_F(Tables, ANumberHasOneSign) {
                    {"b.csv:3", std::string("'") + number + "'"});
 }
 
-// 2^53 + 1 would become 2^53 without a word.
+// 2^53 + 1 would silently become 2^53.
 TEST_F(Tables, RefusesIntegersOfNpyThatADoubleRounds) {
   const auto file = [&](const std::string& type, std::uint64_t bits) {
     double value = 0;
@@ -164,7 +164,7 @@ TEST_F(Tables, ReadsNpyAndBelievesNoHeader) {
   expect_refused({{write_npy("h.npy", "(0, 3)", {})}, {}}, {"h.npy", "no rows"});
 }
 
-// A search for each name among all previous ones took minutes.
+// A search for each name among all previous names took minutes.
 TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
   std::string header = "c0", row = "1";
   std::vector<std::string> wanted;
@@ -181,7 +181,7 @@ TEST_F(Tables, ReadsAHundredThousandColumnsInSeconds) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
-// Pairs: a file as other programs write it, and the numbers in it.
+// Each pair has a file in the format of another program, and the numbers in the file.
 TEST_F(Tables, FindsSeparatorsDecimalMarksAndEncodings) {
   const std::string utf16(
       "\xFE\xFF\0a\0;\0b\0\n\0"
@@ -228,7 +228,7 @@ TEST_F(Tables, TwoReadingsAreRefusedAndAKeyDecides) {
   format = {};
   format.separator = ',';
   EXPECT_EQ(read_table({{decimals}, {}, format}).values, (std::vector<double>{1, 714, 1, 783}));
-  // Not a column "a,b" with the values 1.2 and 3.
+  // The file must not be read as a column "a,b" with the values 1.2 and 3.
   expect_refused({{write("r.csv", "a,b\n1,2\n3\n")}, {}}, {"r.csv:3"});
   const auto both = write("b.csv", "a,b;c,d\n1,2;3,4\n");
   format.separator = ';';
@@ -263,7 +263,8 @@ TEST_F(Tables, AMissingValueIsSaidToBeMissing) {
                  {"t.csv:3", "column a", "'Napoli' is not a number", "data.columns"});
 }
 
-// Files by pandas' to_csv and R's write.csv, and by pandas' to_csv after it has read such a file.
+// The files were written by pandas' to_csv and R's write.csv, and by pandas' to_csv after it has read such a
+// file.
 TEST_F(Tables, AnIndexIsNoData) {
   for (const std::string text :
        {",a,b\n0,1.5,2\n1,3,4\n", "\"\",\"a\",\"b\"\n\"Mazda\",1.5,2\n\"Fiat\",3,4\n",
@@ -292,7 +293,7 @@ TEST_F(Tables, FoldersWithBracketsAreNames) {
   expect_refused({{"~/d.csv"}, {}}, {"~/d.csv", "a ~ is not expanded"});
 }
 
-// The names are written to the manifest, which is JSON.
+// The names are written to the manifest, which is JSON and therefore UTF-8.
 TEST_F(Tables, NamesThatAreNotUtf8AreRefused) {
   expect_refused({{write("latin1.csv", "a,h\xf6he\n1,2\n")}, {}}, {"latin1.csv:1", "column 2", "UTF-8"});
   expect_refused({{write("m\xe4rz.csv", "a\n1\n")}, {}}, {"file's name", "UTF-8"});

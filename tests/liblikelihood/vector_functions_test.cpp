@@ -1,4 +1,5 @@
-// The functions without branches against those of libcore, which are tested against values from outside.
+// Compares the functions without branches with those of libcore, which other tests compare with values from
+// outside.
 #include "emomc/device/vector_functions.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Arguments of all sizes, and those at which a function changes.
+// Returns arguments of all sizes, and those at which a function changes its form.
 std::vector<double> arguments() {
   std::vector<double> all{0.0,
                           -0.0,
@@ -62,7 +63,7 @@ void expect_equal(const char* name, const F& ours, const G& exact, double ulps) 
   double worst = 0;
   for (double x : arguments()) {
     const double value = ours(x), expected = exact(x);
-    constexpr double kNothing = 0x1p-1021;  // where results may be 0 or not
+    constexpr double kNothing = 0x1p-1021;  // below this, a result may be 0 instead
     if (std::isnan(expected) || std::isinf(expected) || std::abs(expected) < kNothing) {
       ASSERT_TRUE(std::isnan(expected) ? std::isnan(value)
                                        : value == expected || std::abs(value - expected) < kNothing)
@@ -110,12 +111,13 @@ void expect_equal_in_float32(const char* name, const F& ours, const G& exact, do
     const auto x = static_cast<float>(argument);
     const double value = ours(x), expected = exact(static_cast<double>(x));
     const auto rounded = static_cast<float>(expected);
-    constexpr float kNothing = 0x1p-125f;  // where results may be 0 or not
+    constexpr float kNothing = 0x1p-125f;  // below this, a result may be 0 instead
     if (std::isnan(rounded) || std::isinf(rounded) || std::abs(rounded) < kNothing) {
       if (std::isnan(rounded)) {
         ASSERT_TRUE(std::isnan(value)) << name << "(" << x << ") is " << value;
       } else {
-        // At the ends of the range the result may be the last number or nothing, as the rounding has it.
+        // At the ends of the range the result may be the last number, or infinity or 0, depending on the
+        // rounding.
         const bool is_right = std::isinf(rounded) ? value / std::copysign(1.0, expected) > 3.3e38
                                                   : std::abs(value) < kNothing * 1.0001;
         ASSERT_TRUE(is_right) << name << "(" << x << ") is " << value;

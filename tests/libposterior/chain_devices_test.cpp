@@ -1,4 +1,5 @@
-// Chains that several devices of one process divide: on the CPU each "device" is the host, with a thread.
+// Tests chains that are divided among several devices of one process. On the CPU each "device" is the host,
+// with a thread.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using testing::refusal;
 using testing::small_config;
 using testing::small_table;
 
-constexpr int kChains = 11;  // 5 free parameters, and an odd number
+constexpr int kChains = 11;  // an odd number of chains, with 5 free parameters
 
 RunConfig config_of(Backend backend, const std::string& kind) {
   RunConfig config = small_config(backend, kind);
@@ -32,7 +33,7 @@ RunConfig config_of(Backend backend, const std::string& kind) {
   return config;
 }
 
-/// As set_up() makes it on a machine with `size` GPUs; on the CPU with `size` hosts.
+/// Returns the setup that set_up() makes on a machine with `size` GPUs, or on the CPU with `size` hosts.
 RunSetup spread(RunConfig config, const Table& table, int size) {
   for (int i = 1; config.backend == Backend::cuda && i < size; ++i) config.devices.push_back(i);
   RunSetup setup = set_up(config, &table);
@@ -105,7 +106,7 @@ TEST_P(ChainDevices, ARunGoesOnWithAnotherNumberOfDevices) {
   }
 }
 
-// What each device evaluates is a part of all likelihoods.
+// Each device evaluates a part of all likelihoods.
 TEST(HostDevices, EachEvaluatesItsOwnChains) {
   const Table table = small_table(40);
   const RunConfig config = config_of(Backend::cpu, "differential_evolution");
@@ -129,13 +130,14 @@ TEST(HostDevices, EachEvaluatesItsOwnChains) {
       testing::hosts(2), [&](Device& device, Communicator*) { return counting(device, rank++); }, setup);
   Keeper draws;
   EXPECT_TRUE(run_spread_chains(setup, {setup.target.get(), 1}, starts, draws).finished);
-  const int steps = 20 + 1;  // and the starts
+  const int steps = 20 + 1;  // the start counts as a step
   EXPECT_EQ(evaluated[0], 4 * steps);
   EXPECT_EQ(evaluated[1], 4 * steps);
   EXPECT_EQ(evaluated[2], 3 * steps);
 }
 
-// An exception of one rank would otherwise end its own connection, and wait there for the others.
+// An exception of one rank would otherwise end the rank's own connection and make the rank wait there for the
+// others.
 TEST(HostDevices, ChainsUseTheConnectionThatOutlivesThem) {
   const Table table = small_table(40);
   const RunConfig config = config_of(Backend::cpu, "stretch");
@@ -148,7 +150,7 @@ TEST(HostDevices, ChainsUseTheConnectionThatOutlivesThem) {
   });
   Keeper draws;
   run_spread_chains(setup, {setup.target.get(), 1}, find_starts(config, setup), draws);
-  EXPECT_EQ(gathers, 3 * 2);  // of points and of candidates
+  EXPECT_EQ(gathers, 3 * 2);  // each gathers points and candidates
 }
 
 class FullDisk final : public DrawHandler {
@@ -207,7 +209,7 @@ TEST_P(ChainDevices, WhatEachTakesIsKnownBeforeTheRun) {
         sampler_memory(alone.device->kind(), {alone.target.get(), 1}, alone.proposal, alone.plans).total();
     for (std::size_t r = 0; r < 2; ++r) {
       EXPECT_EQ(shares[r].total(), as_processes[r].total());
-      // All moves are made on each device.
+      // Every device makes all moves.
       if (proposal_use(kind).other_chains)
         EXPECT_EQ(shares[r].total(), all);
       else
@@ -268,17 +270,17 @@ TEST(ChainGpus, ShortStepsOfEnsembleMovesStayOnOneThatIsNotNamed) {
   SampledChains many = planned("stretch", 100'000, 512);
   EXPECT_EQ(num_chain_gpus(many, 4, false, ""), 4U);
   EXPECT_EQ(many.why_one_device, "");
-  // Others gather segments only.
+  // Other proposals gather segments only.
   SampledChains walk = planned("random_walk", 100, 4);
   EXPECT_EQ(num_chain_gpus(walk, 2, false, ""), 2U);
   EXPECT_EQ(num_chain_gpus(walk, 2, false, "there is no NCCL"), 2U);
 }
 
-// The bound is one of operations: of a step in all rows of all chains.
+// The bound counts the operations of a step in all rows of all chains.
 TEST(ChainGpus, TheBoundCountsRowsChainsAndPrecision) {
   const auto gpus = [](std::size_t rows, std::size_t num_chains, const char* real) {
     SampledChains chains = planned("stretch", 1, num_chains);
-    DeviceLikelihood likelihood = testing::planned_likelihood(rows);  // 216 operations a row
+    DeviceLikelihood likelihood = testing::planned_likelihood(rows);  // with 216 operations for each row
     likelihood.real = real;
     chains.engine = std::make_unique<PlannedEngine>(*chains.device, likelihood);
     return num_chain_gpus(chains, 2, false, "");

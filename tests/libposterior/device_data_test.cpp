@@ -1,5 +1,6 @@
-// Posteriors of data on a GPU: draws are those of the same values from the host, bit for bit; what computes
-// on the host is refused. Without a GPU: what is known of the data before an engine reads them.
+// Tests posteriors of data on a GPU: the draws are those of the same values on the host, bit for bit, and
+// work on the host is refused. Tests without a GPU check what is known about the data before an engine reads
+// them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using testing::kFaithful;
 using testing::line;
 using testing::refusal;
 
-/// Faithful's table as if it were on a GPU, and on one.
+/// Returns Faithful's table in a stand-in for a GPU's memory.
 Table as_if_on_gpu(const Table& table) {
   return make_table(table.columns, HostTable::of(table.values, table.columns.size()));
 }
@@ -99,7 +100,7 @@ TEST(DeviceData, AreRefusedWhereTheyAreNotAllowed) {
       refusal([&] { first_device(config, Backend::cuda, data); }),
       "devices: the data are in the memory of GPU 0, which alone samples them; allowed: 0, or a copy of "
       "the data in the host's memory");
-  // A function of the program is for the CPU.
+  // A function of the program runs on the CPU only.
   ExpressionSpec spec = line().likelihood;
   spec.log_density.text.clear();
   spec.derived.clear();

@@ -1,4 +1,4 @@
-// Small runs on several devices of one process: on the CPU each "device" is the host, with a thread.
+// Makes small runs on several devices of one process. On the CPU each "device" is the host, with a thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ inline std::vector<std::unique_ptr<Device>> hosts(int number) {
   return devices;
 }
 
-/// Engines of the rows of `setup`.
+/// Returns a function that makes engines of the rows of `setup`.
 inline EngineMaker engine_maker(const RunSetup& setup, const RunConfig& config) {
   return [&](Device& device, Communicator* ranks) {
     return make_engine(setup.backend, setup.model, config.likelihood.precision, setup.loaded.data, device,
@@ -53,7 +53,7 @@ inline EngineMaker engine_maker(const RunSetup& setup, const RunConfig& config) 
   };
 }
 
-/// Skips on GPUs where there are fewer than two, or no NCCL.
+/// Skips a test on GPUs if there are fewer than two of them, or no NCCL.
 class OnDevices : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {

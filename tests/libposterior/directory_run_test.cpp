@@ -1,4 +1,4 @@
-// Runs in directories: the same draws as in memory, whatever interrupts them.
+// Tests runs in directories: they have the same draws as runs in memory, whatever interrupts them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,8 +82,8 @@ TEST(DirectoryRun, DerivedQuantitiesComeFromTheManifest) {
   for (std::size_t i = 0; i < ratio.size(); ++i) EXPECT_DOUBLE_EQ(ratio[i], a[i] / b[i]);
   EXPECT_NE(folder.run("summary run").out.find("ratio"), std::string::npos);
   EXPECT_EQ(folder.run("report run -o run.html").exit_code, 0);
-  // Data of a file are known to the program, data in memory are not.
-  EXPECT_LE(folder.run("compare run --draws 100").exit_code, 1);  // 100 draws may be too few
+  // The program can find the data of a file, but not data in memory.
+  EXPECT_LE(folder.run("compare run --draws 100").exit_code, 1);  // 1: 100 draws may be too few
   Table table = read_table(kFaithful);
   const Posterior in_memory(model, make_table(table.columns, table.values));
   sample(in_memory, {.chains = 2,
@@ -96,7 +96,7 @@ TEST(DirectoryRun, DerivedQuantitiesComeFromTheManifest) {
   EXPECT_NE(refused.err.find("the data of this run were in the memory of a program"), std::string::npos)
       << refused.err;
 
-  // The program's directories have them too.
+  // Draws from the program's directories have the derived quantities, too, even without config.yaml.
   folder.write("run.yaml", "data: {file: " + kFaithful +
                                "}\nlikelihood:\n  parameters: {a: {}, b: {}, s: {support: positive}}\n"
                                "  log_density: \"normal_lpdf(waiting, a + b * duration, s)\"\n"
@@ -122,7 +122,7 @@ TEST(DirectoryRun, AnInterruptedRunGoesOnAsIfNothingHadHappened) {
   int parts = 0;
   Draws draws;
   do {
-    const std::int64_t until = 90 * (++parts);  // the first two are in warm-up
+    const std::int64_t until = 90 * (++parts);  // the first two parts are in warm-up
     options.on_progress = [&](const Progress& at) { return at.step < until; };
     draws = sample(posterior, options);
     if (!draws.finished && until < 200) {
@@ -133,7 +133,7 @@ TEST(DirectoryRun, AnInterruptedRunGoesOnAsIfNothingHadHappened) {
   EXPECT_GT(parts, 2);
   expect_equal(draws.chains, whole.chains);
   EXPECT_EQ(draws.run.draws.values, whole.run.draws.values);
-  // The starts are those that the first part has found.
+  // The starts in the record are those that the first part has found.
   ASSERT_TRUE(draws.run.facts.starts && whole.run.facts.starts);
   EXPECT_EQ(draws.run.facts.starts->points, whole.run.facts.starts->points);
   EXPECT_EQ(draws.run.facts.starts->followed, whole.run.facts.starts->followed);
@@ -154,7 +154,7 @@ TEST(DirectoryRun, ARunThatChoosesItsLengthDoesSoInADirectoryToo) {
   SampleOptions options{.seed = 3, .backend = Backend::reference};
   const Draws memory = sample(posterior, options);
   options.directory = folder / "run";
-  options.existing = ExistingRun::resume;  // there is none yet
+  options.existing = ExistingRun::resume;  // there is no run yet
   const Draws draws = sample(posterior, options);
   expect_equal(draws.chains, memory.chains);
   EXPECT_EQ(draws.ended_by, "converged");
@@ -209,7 +209,7 @@ TEST(DirectoryRun, AnotherRunIsRefusedAndNothingIsWritten) {
   EXPECT_NE(refusal([&] { read_run(folder / "nothing"); }), "");
 }
 
-// Each setting that draws depend on is in the identity of a run.
+// The identity of a run contains each setting on which draws depend.
 TEST(DirectoryRun, EverySettingIsPartOfTheIdentity) {
   RunConfig config;
   config.likelihood.components = 2;
@@ -243,7 +243,7 @@ TEST(DirectoryRun, EverySettingIsPartOfTheIdentity) {
   EXPECT_TRUE(changes([](RunConfig& c) { c.sampler.proposal.shape = "dense"; }));
   EXPECT_TRUE(changes([](RunConfig& c) { c.sampler.proposal.target_acceptance = 0.5; }));
   EXPECT_TRUE(changes([](RunConfig& c) { c.output.keep_warmup = true; }));
-  // These change no draw.
+  // The following settings change no draw.
   EXPECT_FALSE(changes([](RunConfig& c) { c.sampler.draws = 3; }));
   EXPECT_FALSE(changes([](RunConfig& c) { c.threads = 3; }));
   EXPECT_FALSE(changes([](RunConfig& c) { c.output.directory = "elsewhere"; }));

@@ -1,4 +1,4 @@
-// What the tests of libposterior share.
+// Helpers that the tests of libposterior share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace emomc::testing {
 
 inline const std::string kFaithful = EMOMC_SOURCE_DIR "/tests/apps/data/faithful.csv";
 
-/// Every bit of all draws of two runs.
+/// Expects that all draws of two runs are bitwise equal.
 inline void expect_equal(const std::vector<ChainDraws>& a, const std::vector<ChainDraws>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t c = 0; c < a.size(); ++c) {
@@ -30,7 +30,7 @@ inline void expect_equal(const std::vector<ChainDraws>& a, const std::vector<Cha
   }
 }
 
-/// waiting = a + b duration, with a derived quantity.
+/// Returns a model waiting = a + b duration, with a derived quantity.
 inline ExpressionModel line() {
   ExpressionModel model;
   model.likelihood.parameters = {parameter("a"), parameter("b"), parameter("s", Support::positive)};
@@ -40,7 +40,7 @@ inline ExpressionModel line() {
   return model;
 }
 
-/// The message of the InputError that `call` throws; empty: it throws none.
+/// Returns the message of the InputError that `call` throws, or an empty text if none is thrown.
 template <class Call>
 std::string refusal(const Call& call) {
   try {

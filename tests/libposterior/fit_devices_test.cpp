@@ -1,4 +1,4 @@
-// Fits whose starts several devices of one process divide.
+// Tests fits whose starts are divided among several devices of one process.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -72,7 +72,7 @@ TEST(FitDevices, DoNotChangeTheFits) {
   }
 }
 
-// One that fails, or waits until another one has.
+// A fitter that fails, or that waits until another one has failed.
 class FailingOrWaiting final : public MixtureFitter {
  public:
   explicit FailingOrWaiting(Communicator& ranks) : ranks_(ranks) {}

@@ -1,4 +1,4 @@
-// Likelihoods that are functions of the program.
+// Tests likelihoods that are functions of the program.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,7 +55,7 @@ TEST(FunctionModel, IsTheExpressionThatSaysTheSame) {
     for (std::size_t i = 0; i < rows.size(); ++i)
       EXPECT_NEAR(rows[i], expected[i], 1e-11 * (1 + std::abs(expected[i])));
   }
-  // Backends evaluate rows one at a time and in tiles.
+  // Backends evaluate rows one at a time or in tiles.
   const SampleOptions options{.chains = 2, .draws = 50, .warmup = 200, .backend = Backend::reference};
   const Draws reference = sample(ours, options);
   EXPECT_EQ(reference.names().back(), "ratio");
@@ -100,7 +100,7 @@ TEST(FunctionModel, HasTheGradientOfTheExpression) {
       }
 }
 
-// Code for GPUs that is none is the linker's to refuse; tests/python/test_function.py links code of Numba.
+// The linker refuses a text that is no code for GPUs. tests/python/test_function.py links code of Numba.
 TEST(FunctionModel, LinksItsCodeIntoKernels) {
   ExpressionModel model = function();
   model.likelihood.code.arguments = {"waiting", "a", "b", "duration", "s"};
@@ -115,7 +115,7 @@ TEST(FunctionModel, LinksItsCodeIntoKernels) {
   model.likelihood.code.arguments = {"waiting", "time"};
   const Expression unknown(model.likelihood, {"duration", "waiting"});
   EXPECT_THROW(static_cast<void>(unknown.compile_function(9, 0)), std::logic_error);
-  // A posterior on the CPU does not ask for it.
+  // A posterior on the CPU does not request code for a GPU.
   asked.clear();
   const Posterior posterior(model, read_table(kFaithful));
   EXPECT_TRUE(asked.empty() || !list_cuda_devices().empty());

@@ -1,4 +1,4 @@
-// Log likelihoods of rows and leave-one-out, beside the program's and formulas.
+// Compares log likelihoods of rows and leave-one-out with the program's and with formulas.
 #include "emomc/posterior/leave_one_out.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(RowLogLikelihoods, SumToTheLogLikelihoodOfADraw) {
     EXPECT_NEAR(std::accumulate(first, first + rows, 0.0), expected[s],
                 1e-4);  // draws are of mixed precision
   }
-  // Fewer draws are at equal distances.
+  // A smaller number of draws is taken at equal distances.
   const std::vector<double> some = points_of(draws, 10), all = points_of(draws, 40);
   const auto dim = static_cast<std::size_t>(posterior.num_parameters());
   for (std::size_t s = 0; s < 10; ++s)

@@ -1,4 +1,5 @@
-// Posteriors in memory: the same draws as the program's, and densities as draws have them.
+// Tests posteriors in memory: their draws are those of the program, and their densities are those in the
+// draws.
 #include "emomc/posterior.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ void expect_converged(const Draws& draws) {
 }
 
 TEST(Posterior, ThreeLinesGiveTheProgramsDraws) {
-  // The program of issue 34.
+  // This is the program of issue 34.
   auto posterior =
       Posterior(GaussianMixture{.components = 2, .covariance = Covariance::full}, read_table(kFaithful));
   auto draws = sample(posterior, {.chains = 4, .seed = 1, .backend = Backend::cpu});
@@ -52,7 +53,7 @@ TEST(Posterior, ThreeLinesGiveTheProgramsDraws) {
   const auto printed = folder.run("summary run");
   EXPECT_NE(printed.out.find(out.str().substr(0, out.str().find("mixture_"))), std::string::npos)
       << out.str() << printed.out;
-  // The eruptions are of two kinds: about 35 % last two minutes.
+  // There are two kinds of eruptions: about 35 % last two minutes.
   const auto weights = draws.of("weights[0]");
   double mean = 0;
   for (const double w : weights) mean += w / static_cast<double>(weights.size());
@@ -60,8 +61,7 @@ TEST(Posterior, ThreeLinesGiveTheProgramsDraws) {
 }
 
 TEST(Posterior, RunsOfDefaultLengthReachEveryBound) {
-  // With these seeds 250 draws have R-hats of 1.013 to 1.021, which chance explains; more draws take them
-  // away.
+  // With these seeds 250 draws have R-hats of 1.013 to 1.021 by chance, and more draws lower them.
   const Posterior posterior(GaussianMixture{.components = 2, .covariance = Covariance::full},
                             read_table(kFaithful));
   for (const std::uint64_t seed : {2, 3, 5, 8}) {
@@ -157,7 +157,8 @@ TEST(Posterior, GradientsAreDifferencesOfTheDensity) {
       u[i] = centre - kStep;
       const double down = posterior->log_density(u);
       u[i] = centre;
-      // The third derivative times the square of the step, and rounding of the densities over the step.
+      // The bound covers the third derivative times the square of the step, and the rounding of the densities
+      // divided by the step.
       const double bound = 1e-5 * (1 + std::abs(at.gradient[i])) + 1e-10 * std::abs(at.log_density);
       EXPECT_NEAR((up - down) / (2 * kStep), at.gradient[i], bound) << i;
     }
@@ -165,7 +166,7 @@ TEST(Posterior, GradientsAreDifferencesOfTheDensity) {
 }
 
 TEST(Posterior, TheJacobianIsThatOfTheMap) {
-  // With one component of one column there are a mean and a scale, of which u[1] is the logarithm.
+  // The parameters of one component of one column are a mean and a scale, whose logarithm is u[1].
   const Posterior posterior(GaussianMixture{.components = 1, .precision = Precision::float64},
                             make_table({"x"}, {1, 2, 4}));
   ASSERT_EQ(posterior.num_unconstrained(), 2);
@@ -174,7 +175,7 @@ TEST(Posterior, TheJacobianIsThatOfTheMap) {
     const std::vector<double> u0{0.2, 0.0}, theta0 = posterior.constrain(u0);
     EXPECT_NEAR((posterior.log_density(u) - posterior.log_posterior(theta)) -
                     (posterior.log_density(u0) - posterior.log_posterior(theta0)),
-                std::log((theta[2]) / theta0[2]), 2e-3);  // the floor of the scale is subtracted in it
+                std::log((theta[2]) / theta0[2]), 2e-3);  // u[1] = log(scale - floor)
   }
 }
 
@@ -183,7 +184,7 @@ TEST(Posterior, OutsideTheSupportTheDensityIsZero) {
   const Draws draws = sample(posterior, {.chains = 1, .draws = 1, .warmup = 10});
   std::vector<double> theta = draws.chains[0].parameters;
   EXPECT_TRUE(std::isfinite(posterior.log_posterior(theta)));
-  theta.back() = -1;  // a scale
+  theta.back() = -1;  // a negative scale
   EXPECT_EQ(posterior.log_posterior(theta), -INFINITY);
 }
 
@@ -207,7 +208,7 @@ TEST(Posterior, AFitIsTheMaximumOfTheLikelihood) {
   const MixtureFit best = fit(posterior);
   EXPECT_TRUE(best.converged);
   EXPECT_EQ(best.degenerate, "");
-  // Of scikit-learn 1.x with reg_covar=0: -1130.26396.
+  // scikit-learn 1.x with reg_covar=0 gives -1130.26396.
   EXPECT_NEAR(best.log_likelihood, -1130.26396, 1e-4);
   const Draws draws = sample(posterior, {.chains = 2, .draws = 100, .warmup = 200});
   for (const double x : draws.of("log_likelihood")) EXPECT_LT(x, best.log_likelihood);
@@ -216,7 +217,7 @@ TEST(Posterior, AFitIsTheMaximumOfTheLikelihood) {
     return best.theta.at(
         static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
   };
-  // Components may be in either order.
+  // The components may be in either order.
   EXPECT_NEAR(of("means[0,1]") + of("means[1,1]"), 54.4785 + 79.9681, 1e-3);
 }
 

@@ -1,5 +1,5 @@
-// Replicates of data have the predictive distributions that are known in closed form. Bounds are 5.5 standard
-// errors, which chance passes in 4 of 10^8 cases each.
+// Tests that replicates of data have the predictive distributions that are known in closed form. Bounds are
+// 5.5 standard errors, which chance exceeds in 4 of 10^8 cases each.
 #include "emomc/posterior/predictive.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct Moments {
   double mean, sd, fourth;  ///< the fourth central moment
 };
 
-/// Mean and variance of `values`, which are independent, against those of a distribution.
+/// Compares the mean and variance of independent `values` with those of a distribution.
 void expect_moments(std::span<const double> values, const Moments& expected, const std::string& what) {
   const auto n = static_cast<double>(values.size());
   double mean = 0, variance = 0;
@@ -37,7 +37,7 @@ void expect_moments(std::span<const double> values, const Moments& expected, con
 }
 Moments normal(double mean, double sd) { return {mean, sd, 3 * sd * sd * sd * sd}; }
 
-/// The values of variable `v` and row `row` at all draws.
+/// Returns the values of variable `v` and row `row` at all draws.
 std::vector<double> of_row(const PredictiveDraws& drawn, std::size_t v, std::size_t row) {
   std::vector<double> values;
   const std::size_t count = drawn.num_chains * drawn.draws.size();
@@ -46,7 +46,7 @@ std::vector<double> of_row(const PredictiveDraws& drawn, std::size_t v, std::siz
   return values;
 }
 
-/// Draws of a run whose parameters are independent normal numbers with these means and sds.
+/// Returns draws of a run whose parameters are independent normal numbers with these means and sds.
 DrawSet normal_draws(std::size_t num_chains, std::size_t num_draws,
                      const std::vector<std::pair<double, double>>& parameters) {
   DrawSet set;
@@ -82,14 +82,14 @@ TEST(Predictive, ReplicatesHaveTheConjugateDistribution) {
   const std::vector<double> first = of_row(drawn, 0, 0), second = of_row(drawn, 0, 1);
   expect_moments(first, normal(2, std::sqrt(0.25 + 1)), "row 0");
   expect_moments(second, normal(2, std::sqrt(0.25 + 9)), "row 1");
-  // Rows of one replicate have one m.
+  // The rows of one replicate share the same m, and are therefore correlated.
   double covariance = 0;
   const auto n = static_cast<double>(first.size());
   for (std::size_t i = 0; i < first.size(); ++i) covariance += (first[i] - 2) * (second[i] - 2) / n;
   EXPECT_NEAR(covariance, 0.25, kErrors * std::sqrt((1.25 * 9.25 + 0.25 * 0.25) / n));
 }
 
-// A rate with the prior gamma(3, 0.5): counts are negative binomial with r = 3 and p = 1/3.
+// For a rate with the prior gamma(3, 0.5), counts are negative binomial with r = 3 and p = 1/3.
 TEST(Predictive, ReplicatesOfThePriorHaveTheConjugateDistribution) {
   ExpressionModel model = model_of("poisson_lpmf(n, m)");
   model.likelihood.parameters = {parameter("m", Support::positive)};
@@ -111,13 +111,13 @@ TEST(Predictive, ReplicatesOfThePriorHaveTheConjugateDistribution) {
   EXPECT_EQ(prior_predictive(posterior, 1).predictive.draws.size(), PredictiveOptions::kPriorDraws);
 }
 
-// Full covariances, as draws have them: no Cholesky factors.
+// Draws contain full covariances, and not their Cholesky factors.
 TEST(Predictive, ReplicatesOfAMixtureHaveItsMoments) {
   const std::size_t rows = 25000;
   const Table data = make_table({"u", "v"}, std::vector<double>(2 * rows, 1.0));
   const RowSimulator simulator(ModelSpec{"gaussian_mixture", 2, "full"}, data);
   EXPECT_EQ(simulator.variables(), data.columns);
-  // Weights, means, lower triangles of covariances.
+  // The parameters are weights, means and lower triangles of covariances.
   const std::vector<double> theta{0.3, 0.7, 1, -2, 4, 3, 4, 1.5, 1, 0.5, -0.6, 2};
   std::vector<std::pair<double, double>> parameters;
   for (const double value : theta) parameters.emplace_back(value, 0);
@@ -153,7 +153,7 @@ TEST(Predictive, ReplicatesOfAMixtureHaveItsMoments) {
               kErrors * std::sqrt((square - expected * expected) / static_cast<double>(n)));
 }
 
-// Default priors are about standardised columns; what is drawn from them is in the data's own units.
+// Default priors refer to standardised columns, but draws from them are in the data's own units.
 TEST(Predictive, ReplicatesOfThePriorAreInTheDatasUnits) {
   const Table raw = read_table(kFaithful);
   const ColumnUnits units = column_units(raw.values, 2);
@@ -185,7 +185,7 @@ TEST(Predictive, AReplicateBelongsToItsDraw) {
   const PredictiveDraws all = posterior_predictive(posterior, draws);
   EXPECT_EQ(all.variables, std::vector<std::string>{"waiting"});
   EXPECT_FALSE(all.is_thinned());
-  // The same whatever the threads, and at fewer draws.
+  // The values do not depend on the number of threads, and those at fewer draws are the same.
   EXPECT_EQ(posterior_predictive(posterior, draws, {.threads = 1}).values, all.values);
   const PredictiveDraws some = posterior_predictive(posterior, draws, {.draws = 10});
   EXPECT_TRUE(some.is_thinned());
@@ -197,12 +197,12 @@ TEST(Predictive, AReplicateBelongsToItsDraw) {
       for (std::size_t row = 0; row < 272; ++row)
         ASSERT_EQ(some.values[(c * 10 + k) * 272 + row], all.values[(c * 40 + 4 * k) * 272 + row]);
     }
-  // And when the run has gone on.
+  // The values stay the same when the run is continued.
   Draws longer = sample(posterior, {.chains = 2, .draws = 60, .warmup = 100, .seed = 7});
   const PredictiveDraws more = posterior_predictive(posterior, longer);
   for (std::size_t i = 0; i < 40u * 272; ++i)
     for (const std::size_t c : {0, 1}) ASSERT_EQ(more.values[c * 60 * 272 + i], all.values[c * 40 * 272 + i]);
-  // Another seed draws other numbers, and so does what makes data by the run's seed.
+  // Another seed gives other numbers. simulate() with the run's seed gives other numbers, too.
   const RowSimulator simulator = row_simulator(posterior.config(), posterior.data());
   const DrawSet& set = draws.run.draws;
   EXPECT_NE(posterior_predictive(simulator, set, 8).values, all.values);
@@ -258,7 +258,7 @@ TEST(Predictive, ColumnsAreObservedOrGiven) {
   EXPECT_EQ(observed_columns(other, columns), std::vector<std::string>{"waiting"});
 }
 
-// Where the rate is negative there is no Poisson distribution.
+// There is no Poisson distribution with a negative rate.
 TEST(Predictive, ReplicatesThatAreNoNumbersAreCounted) {
   const Posterior posterior(model_of("poisson_lpmf(n, m)"), make_table({"n"}, {1, 2}));
   const PriorPredictive all = prior_predictive(posterior, 5, {.draws = 200});
@@ -278,7 +278,7 @@ TEST(Predictive, WhatCannotBeIsRefused) {
             "predictive draws: 1000 of each of 4 chains with 200000 rows of 1 column take 6.4 GB; allowed: "
             "at most 156 "
             "of each chain");
-  // Unasked there are as many as take 160 MB.
+  // By default there are as many replicates as take 160 MB.
   EXPECT_EQ(posterior_predictive(simulator, set, 1).draws.size(), 25u);
   EXPECT_EQ(refusal([&] {
               RowSimulator(ModelSpec{"student_t_mixture", 2, "diagonal"}, rows);

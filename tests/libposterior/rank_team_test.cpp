@@ -1,4 +1,4 @@
-// What ranks of one process have, and wait for together, as GPUs do for NCCL.
+// Tests objects of the ranks of one process that wait for each other, as GPUs do for NCCL.
 #include "emomc/posterior/rank_team.hpp"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Told {
-  std::atomic<int> made = 0, ended = 0;  ///< ranks that have come to a place where each waits for all
-  std::atomic<int> alone = 0;            ///< those that waited there in vain
-  std::atomic<int> after_failure = 0;    ///< those that ended and knew of a failure
+  std::atomic<int> made = 0, ended = 0;  ///< ranks that have come to a place where each rank waits for all
+  std::atomic<int> alone = 0;            ///< ranks that waited there in vain
+  std::atomic<int> after_failure = 0;    ///< ranks that ended after they had been told of a failure
 };
 
-/// Its constructor and its destructor wait for those of the other ranks, 5 s at the most; the destructor not
-/// where one has failed.
+/// An object whose constructor and destructor wait for those of the other ranks, 5 s at most. The destructor
+/// does not wait if a rank has failed.
 class Waiting {
  public:
   Waiting(Communicator& ranks, Told& told) : rank(ranks.rank()), ranks_(ranks), told_(told) {

@@ -1,4 +1,4 @@
-// Components of draws whose model is not known.
+// Tests the numbering of components in draws of an unknown model.
 #include "emomc/posterior/relabel.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kDraws = 300, kFeatures = 2;
 constexpr int kComponents = 3;
 
-/// Draws of three components, of which each feature tells one from the others: only both tell all apart.
+/// Returns draws of three components. Each feature alone separates only one component from the others, but
+/// both features together separate all three.
 std::vector<double> features_of(const std::vector<int>& order) {
   const double centres[kComponents][kFeatures] = {{0, 0}, {1, 7}, {8, 1}};
   std::mt19937_64 random(1);
@@ -57,7 +58,7 @@ TEST(MatchFeatures, FindsTheComponentsOfEachDraw) {
       const int component = found.permutation[i * kComponents + k];
       wrong += order[i * kComponents + static_cast<std::size_t>(component)] != static_cast<int>(k);
     }
-  // A draw with two components exchanged has both differences of neighbours on the wrong side, 7 / sqrt(2)
+  // In a draw with two components exchanged, both differences of neighbours have the wrong sign, 7 / sqrt(2)
   // sds away.
   EXPECT_LE(wrong, 4u);
 }

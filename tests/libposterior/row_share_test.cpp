@@ -1,4 +1,4 @@
-// The key shard: what several ranks divide.
+// Tests the key `shard`, which says what several ranks divide.
 #include <gtest/gtest.h>
 
 #include "emomc/core/errors.hpp"

@@ -1,4 +1,5 @@
-// Rows that several devices of one process divide: on the CPU each "device" is the host, with a thread.
+// Tests rows that are divided among several devices of one process. On the CPU each "device" is the host,
+// with a thread.
 #include "emomc/posterior/row_team.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ RowTeam::Maker maker(const RunSetup& setup, const RunConfig& config) {
   };
 }
 
-/// As set_up() makes it where GPUs of this process divide the rows; on the CPU with `size` hosts.
+/// Returns the setup that set_up() makes if GPUs of this process divide the rows, or on the CPU with `size`
+/// hosts.
 RunSetup divided(RunConfig config, const Table& table, int size) {
   config.shard = Shard::rows;
   for (int i = 1; config.backend == Backend::cuda && i < size; ++i) config.devices.push_back(i);
@@ -56,7 +58,7 @@ TEST_P(RowTeams, HaveTheStartsAndDrawsOfOneDevice) {
       ASSERT_EQ(alone.log_likelihood.size(), 16U);
       EXPECT_EQ(alone.theta, together.theta);
       EXPECT_EQ(alone.log_likelihood, together.log_likelihood);
-      if (kind == "nuts" && GetParam() == Backend::cpu) break;  // for time
+      if (kind == "nuts" && GetParam() == Backend::cpu) break;  // saves time
     }
 }
 
@@ -81,7 +83,7 @@ TEST_P(RowTeams, HaveTheSumsRowsAndGradientsOfOneDevice) {
   EXPECT_GT(std::abs(gradient.gradient[0]), 0);
 }
 
-// The memory of a device has its own part of the rows.
+// The memory of each device contains only its own part of the rows.
 TEST_P(RowTeams, DivideTheMemoryOfTheData) {
   const Table table = small_table(100000);
   const RunConfig config = small_config(GetParam(), "random_walk");

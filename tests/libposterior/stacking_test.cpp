@@ -1,4 +1,4 @@
-// Stacking of chains by callers, beside the program's, and its warnings.
+// Compares stacking of chains by callers with the program's, and tests its warnings.
 #include "emomc/posterior/stacking.hpp"
 
 #include <gtest/gtest.h>
@@ -33,14 +33,14 @@ TEST(Stack, IsThatOfTheProgram) {
   EXPECT_NEAR(ours.elpd, theirs["elpd_loo"].get<double>(), 1e-7);
   for (std::size_t c = 0; c < 3; ++c)
     EXPECT_NEAR(ours.chain_weights[c], theirs["chain_weights"][c].get<double>(), 1e-5);
-  // These chains have one mode, which is said.
+  // These chains have one mode, and a warning states this.
   EXPECT_EQ(ours.warnings.size(), 1u);
   EXPECT_NE(ours.warnings[0].find("equal weights predict as well"), std::string::npos) << ours.warnings[0];
 
   const auto rows = stacked_summary(draws.run, std::vector<double>{0, 1, 0}, {"means*"});
   ASSERT_EQ(rows.size(), 4u);
   const std::size_t N = draws.num_draws();
-  for (const StackedRow& row : rows) {  // with the weight of one chain they are that chain's
+  for (const StackedRow& row : rows) {  // with all weight on one chain, the summaries are those of this chain
     const auto of_chain = draws.of(row.name).subspan(N, N);
     EXPECT_NEAR(row.mean, std::accumulate(of_chain.begin(), of_chain.end(), 0.0) / static_cast<double>(N),
                 1e-9);
@@ -69,7 +69,7 @@ TEST(Stack, WarnsWhereImportanceSamplingFailsAndRefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
-// Draws in memory and those of a directory have the rungs of tempering alike.
+// Draws in memory and draws from a directory have the same rungs of tempering.
 TEST(Rungs, OfARunInADirectoryAreThoseOfOneInMemory) {
   const testing::ProgramFolder folder;
   const Posterior posterior(line(), read_table(kFaithful));

@@ -1,4 +1,4 @@
-// The changes by a single window of the warm-up; run_chains_test.cpp has complete runs.
+// Tests the changes by a single window of the warm-up; run_chains_test.cpp tests complete runs.
 #include "adaptation.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ struct OneChain {
   ProposalBlocks blocks = plan_blocks(traits_of<Proposal>(), ProposalShape::dense, target);
   Adaptation adaptation{blocks, 0.234, {{0, {0}, 1.0, 0}}, target.dim_unconstrained(), kWarmup, kRows};
 
-  /// The change of block 0's log scale by a first window in which the log density increases by `rise`.
+  /// Returns the change of block 0's log scale by a first window in which the log density increases by
+  /// `rise`.
   double log_scale_change(double rise, std::uint64_t accepted, std::uint64_t proposed) {
     const double before = adaptation.adapted()[0];
     const std::vector<double> u(static_cast<std::size_t>(target.dim_unconstrained()), 0.5);
@@ -37,7 +38,7 @@ TEST(Adaptation, ScalesFollowTheAcceptance) {
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(0, 0, 1000), -2 * 0.234 - 1.5, 1e-12);
 }
 
-// On a slope half of all proposals are accepted, however short they are. The steps become longer
+// On a slope half of all proposals are accepted, however short the steps are. The steps must become longer
 // nevertheless.
 TEST(Adaptation, StepsLengthenOnTheWayUp) {
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(500, 500, 1000), std::log(2.0), 1e-12);
@@ -47,8 +48,8 @@ TEST(Adaptation, StepsLengthenOnTheWayUp) {
   EXPECT_NEAR(OneChain<device::RandomWalk>().log_scale_change(10, 200, 1000), 2 * (0.2 - 0.234), 1e-12);
 }
 
-// The fit has the mean and the covariance of the points; the proposals that use it begin with half of the
-// distance to it.
+// The fit has the mean and the covariance of the points. The proposals that use the fit begin with half of
+// the distance to it.
 TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
   for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
     const Target target(testing::mixture_layout(3, 1), testing::mixture_prior(), std::vector<double>(1, 1.0));

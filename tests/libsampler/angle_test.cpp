@@ -1,5 +1,5 @@
-// Parameters that are angles: the transform from the plane, its density, and what diagnostics make of draws
-// on both sides of pi.
+// Tests parameters that are angles: the transform from the plane, its density, and diagnostics of draws on
+// both sides of pi.
 #include "emomc/device/angle.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST(Angle, ComesBackFromItsCoordinates) {
 
 TEST(Angle, TheGradientIsThatOfDifferences) {
   const Target target = angles(2, -2.9, 3);
-  const std::vector<double> slopes{0.7, -1.3, 0.4};  // of a log likelihood that is linear in theta
+  const std::vector<double> slopes{0.7, -1.3, 0.4};  // slopes of a log likelihood that is linear in theta
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
   const auto table = target.table();
@@ -150,7 +150,8 @@ TEST(Angle, PriorDrawsHaveTheMomentsOfTheirDensity) {
     }
     const double expected =
         boost::math::cyl_bessel_i(1, concentration) / boost::math::cyl_bessel_i(0, concentration);
-    // Five standard errors of means whose variances are at most 1 / 2 and decrease as 1 / concentration.
+    // The bound is five standard errors of means whose variances are at most 1 / 2 and decrease as 1 /
+    // concentration.
     const double bar = 5 * std::sqrt(0.5 / kDraws) / std::sqrt(1 + concentration / 4);
     EXPECT_NEAR(cosine, expected, bar) << concentration;
     EXPECT_NEAR(sine, 0, 2 * bar) << concentration;

@@ -1,5 +1,5 @@
-// The bits of log densities and draws, so that no bit changes unnoticed: otherwise a run that another version
-// resumes would mix two arithmetics.
+// Tests the bits of log densities and draws, so that no bit changes unnoticed. Otherwise a run that another
+// version resumes would mix two arithmetics.
 #include "emomc/core/arithmetic.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using testing::Keeper;
 
-// The FNV-1a hash of the numbers' bytes, as hexadecimal digits.
+// Returns the FNV-1a hash of the numbers' bytes, as hexadecimal digits.
 std::string hash_of(const std::vector<double>& values) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const double value : values) {
@@ -33,8 +33,8 @@ std::string hash_of(const std::vector<double>& values) {
   return text.str();
 }
 
-// The hash for 3,000 rows with outliers, components without weight, and wide and narrow ones, in several
-// segments.
+// Returns the hash for 3,000 rows with outliers, components without weight, and wide and narrow components,
+// in several segments.
 std::string hash_of_log_likelihoods(Backend backend, std::uint32_t index, Precision precision) {
   const testing::RandomShape shape = testing::random_shape(index);
   const auto device = make_device(backend);

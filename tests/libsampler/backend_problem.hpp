@@ -1,5 +1,5 @@
-// A mixture posterior that the engines sample, and fixtures for tests that do so. They are instantiated in
-// backends_test.cpp and also used in resident_steps_test.cpp.
+// Provides a mixture posterior that the engines sample, and fixtures for tests that do so. The fixtures are
+// instantiated in backends_test.cpp and also used in resident_steps_test.cpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline std::string name_of(Backend backend) {
   return backend == Backend::reference ? "reference" : backend == Backend::cpu ? "cpu" : "cuda";
 }
 
-/// The kinds of proposals that run on the engine of a backend.
+/// Returns the kinds of proposals that run on the engine of a backend.
 inline std::vector<std::string> kinds_on(Backend backend) {
   const MixtureProblem mixture = random_problem(2, 1, 10, 21);
   const auto device = make_device(backend);
@@ -50,7 +50,7 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
   }
   static Backend backend() { return std::get<0>(GetParam()); }
   static std::string kind() { return std::get<1>(GetParam()); }
-  /// The reason why steps never run in one kernel; empty if they do.
+  /// Returns the reason why steps never run in one kernel, or an empty text if they do.
   static std::string why_launched() {
     if (backend() != Backend::cuda) return "there are no kernels";
     if (proposal_use(kind()).gradient) return kind() + " takes leapfrogs, which are always launched";
@@ -59,7 +59,7 @@ class OnBackendWithProposal : public ::testing::TestWithParam<std::tuple<Backend
   }
 };
 
-// Enough chains for the moves of a kind of proposal with 14 free parameters.
+// Returns enough chains for the moves of a kind of proposal with 14 free parameters.
 inline std::uint64_t chains_for(const std::string& kind) { return proposal_use(kind).other_chains ? 30 : 4; }
 
 // A mixture posterior in two columns, by default with three components.
@@ -87,7 +87,7 @@ struct BackendProblem {
     options.draws = 100;
     options.thin = 2;
     options.seed = 5;
-    // For racecheck, which does not understand the resident kernel (scripts/test-gpu.sh).
+    // The variable is set for racecheck, which cannot interpret the resident kernel (scripts/test-gpu.sh).
     if (std::getenv("EMOMC_TEST_LAUNCHED") != nullptr) options.kernels = StepKernels::launched;
   }
   RunResult run(Backend backend, Precision precision, DrawHandler& handler,

@@ -1,4 +1,4 @@
-// The sampler with the real engines: the same proposals everywhere, draws that depend only on seed and
+// Tests the sampler with the real engines: the same proposals everywhere, draws that depend only on seed and
 // posterior, and posteriors that are known in closed form.
 #include <gtest/gtest.h>
 
@@ -49,8 +49,9 @@ TEST_P(OnBackend, ProposalsAndPriorsHaveTheHostsBits) {
     }
 }
 
-// Draws of two engines in float64. Points of a gradient sampler are sums of gradients, whose rounding differs
-// between engines; ten steps along trajectories of up to hundreds of leapfrogs leave about 1e-11 of it here.
+// Expects that two engines have the same draws in float64. Points of a gradient sampler are sums of
+// gradients, whose rounding differs between engines. Ten steps along trajectories of up to hundreds of
+// leapfrogs make a difference of about 1e-11 here.
 void expect_the_same_draws(const std::string& kind, const Keeper& actual, const Keeper& expected,
                            const std::string& what) {
   if (!proposal_use(kind).gradient) {
@@ -84,7 +85,7 @@ TEST_P(OnBackendWithProposal, AFewStepsInFloat64HaveTheReferencesDraws) {
   }
 }
 
-// So many rows that all multiprocessors of a GPU work together on a step of one chain.
+// There are so many rows that all multiprocessors of a GPU work together on a step of one chain.
 TEST_P(OnBackendWithProposal, AFewStepsOnManyRowsHaveTheReferencesDraws) {
   const bool other_chains = proposal_use(kind()).other_chains;
   Problem problem({0}, other_chains ? chains_for(kind()) : 1, 3, other_chains ? 3000 : 140'000);
@@ -98,7 +99,7 @@ TEST_P(OnBackendWithProposal, AFewStepsOnManyRowsHaveTheReferencesDraws) {
   expect_the_same_draws(kind(), actual, expected, "many rows");
 }
 
-// Groups with their own priors, powers and data run as one batch; each gives the draws that it gives alone.
+// Groups with their own priors, powers and data run as one batch. Each group has the draws that it has alone.
 TEST_P(OnBackend, AGroupHasTheDrawsThatItHasAlone) {
   for (const std::string kind : {"random_walk", "component_wise", "delayed_rejection"})
     for (const std::uint64_t chains : {2u, 40u}) {
@@ -194,7 +195,7 @@ TEST_P(OnBackend, GoesOnFromAStateBitForBit) {
 }
 
 // `emomc bench` takes the time between two reports as the time of the steps between them. A GPU works on the
-// next segment while one is reported; the host reports a segment before it begins the next.
+// next segment while one is reported, and the host reports a segment before it begins the next.
 TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   struct Stopper : Keeper {
     std::int64_t reported = 0;
@@ -214,8 +215,8 @@ TEST_P(OnBackend, ProgressIsOfWhatHasJustEnded) {
   EXPECT_EQ(ahead, GetParam() == Backend::cuda ? problem.options.segment_steps : 0);
 }
 
-// All transforms of a covariance and of sampled arguments: transforms, priors and draws are bitwise equal to
-// the host's.
+// All transforms of a covariance and of sampled arguments are tested: transforms, priors and draws are
+// bitwise equal to those of the host.
 TEST_P(OnBackend, CovariancesAndSampledArgumentsHaveTheHostsBits) {
   for (const std::string covariance : {"full", "tied"})
     for (const std::string kind : {"component_wise", "random_walk"})
@@ -300,9 +301,9 @@ TEST_P(OnBackend, KeptLogLikelihoodsAreThoseOfTheDraws) {
   }
 }
 
-// Two Gaussians with a common mean: 20 data sets of 20,000 events. The truth is within 5 posterior sds of the
-// posterior mean in each of 4 parameters (probability of exceeding it 5.7e-7 each for a normal posterior,
-// 4.6e-5 for all; fixed seeds).
+// Two Gaussians with a common mean are fitted to 20 data sets of 20,000 events. The truth is within 5
+// posterior sds of the posterior mean in each of 4 parameters (probability of exceeding it 5.7e-7 each for a
+// normal posterior, 4.6e-5 for all; fixed seeds).
 TEST_P(OnBackend, TwoGaussianFitsRecoverTheTruth) {
   const std::vector<double> truth{0.7, 0.3, 0.8, 2.2};
   PriorSet prior;

@@ -1,4 +1,5 @@
-// Partitions of rows by probabilities of components: losses against their definition, and one that is known.
+// Tests partitions of rows by probabilities of components: compares losses with their definition, and finds a
+// known partition.
 #include "emomc/sampler/best_partition.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +19,8 @@ double uniform(std::uint64_t i, std::uint32_t stream) {
 
 struct Problem {
   std::size_t rows, K, draws, candidates;
-  std::vector<double> probabilities;  ///< draws x rows x K
-  std::vector<std::uint16_t> groups;  ///< candidates x rows
+  std::vector<double> probabilities;  ///< [draws x rows x K]
+  std::vector<std::uint16_t> groups;  ///< [candidates x rows]
 };
 
 Problem random_problem() {
@@ -35,7 +36,7 @@ Problem random_problem() {
   return p;
 }
 
-/// The losses, with rows added in blocks that end at `ends`.
+/// Returns the losses, with rows added in blocks that end at `ends`.
 std::vector<double> losses_of(const Problem& p, const std::vector<std::size_t>& ends, int num_threads) {
   PartitionSearch search(p.K, {p.candidates, p.draws});
   ThreadPool threads(num_threads);
@@ -78,7 +79,7 @@ TEST(BestPartition, LossesDoNotDependOnLabels) {
   const Problem p = random_problem();
   Problem permuted = p;
   for (std::size_t i = 0; i < p.draws * p.rows; ++i) {
-    const std::size_t shift = i / p.rows % p.K;  // another one in each draw
+    const std::size_t shift = i / p.rows % p.K;  // the shift differs between draws
     for (std::size_t k = 0; k < p.K; ++k)
       permuted.probabilities[i * p.K + (k + shift) % p.K] = p.probabilities[i * p.K + k];
   }
@@ -89,7 +90,7 @@ TEST(BestPartition, LossesDoNotDependOnLabels) {
 }
 
 TEST(BestPartition, GroupsAreNamedAfterTheComponentsOfTheirRows) {
-  // Group 0 has mostly component 2, group 2 too but less so, group 1 is empty.
+  // Group 0 has mostly component 2, and so has group 2, but to a lesser degree; group 1 is empty.
   EXPECT_EQ(names_of_groups(std::vector<double>{1, 1, 20, 0, 0, 0, 4, 3, 5}, 3), (std::vector<int>{2, 1, 0}));
 }
 

@@ -1,5 +1,5 @@
-// The calibrated scenarios: a covering design over models, prior families, orders, floors, hierarchies,
-// proposals, engines and precisions. docs/statistics.md has it as a table.
+// Defines the calibrated scenarios: a covering design over models, prior families, orders, floors,
+// hierarchies, proposals, engines and precisions. docs/statistics.md shows the design as a table.
 #pragma once
 
 #include "sbc.hpp"
@@ -61,7 +61,7 @@ inline std::vector<Scenario> calibration_scenarios() {
   };
   std::vector<Scenario> all;
 
-  // Models and families with one component.
+  // These scenarios have models and families with one component.
   all.push_back({"diagonal_1",
                  mixture(1, 2, "diagonal", {{"means", normal(0.5, 2)}, {"scales", half_normal(1.5)}}, 0.3), 3,
                  walk("component_wise"), 20});
@@ -86,7 +86,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                {{"means", normal(0, 1)}, {"scales", lognormal(0, 0.5)}, {"correlations", lkj(1.2)}}),
        4, walk("random_walk", dense), 160});
 
-  // Two components.
+  // These scenarios have two components.
   all.push_back(
       {"diagonal_2_ordered",
        mixture(2, 1, "diagonal", {{"means", normal(0, 3)}, {"scales", lognormal(-0.5, 0.5)}}, 0, "means"), 6,
@@ -133,7 +133,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                          {{"means", student_t(5, 0, 1)}, {"scales", gamma(3, 3)}, {"correlations", lkj(2)}}),
                  4, walk("crank_nicolson", dense), 15});
 
-  // Three components.
+  // These scenarios have three components.
   all.push_back({"split_merge",
                  mixture(3, 1, "diagonal", {{"means", normal(0, 2)}, {"scales", lognormal(-0.5, 0.6)}}), 3,
                  walk("split_merge"), 20});
@@ -147,7 +147,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                          {{"weights", dirichlet(0.02)}, {"means", normal(0, 2)}, {"scales", gamma(3, 3)}}),
                  5, walk("component_wise"), 60});
 
-  // Two Gaussians with a common mean.
+  // These scenarios have two Gaussians with a common mean.
   all.push_back({"two_gaussian_ordered",
                  two_gaussian({{"fraction", beta(2, 3)}, {"mean", normal(0.3, 1)}, {"sigma", half_normal(1)}},
                               0.05, "sigma"),
@@ -160,7 +160,7 @@ inline std::vector<Scenario> calibration_scenarios() {
                  two_gaussian({{"fraction", beta(5, 5)}, {"mean", normal(0, 1)}, {"sigma", exponential(1)}}),
                  8, walk("stretch"), 30, 16});
 
-  // Priors with sampled arguments.
+  // These scenarios have priors with sampled arguments.
   all.push_back({"hierarchical_normal",
                  mixture(3, 1, "diagonal",
                          {{"means", {PriorFamily::normal, {kSampled, kSampled}}},

@@ -26,8 +26,8 @@ using testing::Scenario;
 constexpr double kFalseAlarms = 1e-6;
 constexpr std::uint64_t kSeed = 20261122;
 constexpr int kReplicates = 300, kGradientReplicates = 200, kPriorReplicates = 1000, kLongReplicates = 2000;
-/// Least ESS of the ranked draws, as a share of their number. With less, ranks accumulate at the ends (Talts
-/// et al. 2018, section 5).
+/// The least ESS of the ranked draws, as a share of their number. With a lower ESS, ranks accumulate at the
+/// ends (Talts et al. 2018, section 5).
 constexpr double kLeastEffectiveShare = 0.5;
 
 EcdfBand band_for(const Ranks& ranks) {
@@ -43,7 +43,7 @@ std::string text_of(const std::vector<int>& counts) {
   return text;
 }
 
-/// Names of the quantities whose ranks leave the band.
+/// Returns the names of the quantities whose ranks leave the band.
 std::vector<std::string> not_uniform(const Ranks& ranks, const EcdfBand& band) {
   std::vector<std::string> names;
   for (const auto& quantity : ranks.quantities)
@@ -88,7 +88,8 @@ TEST_P(Calibration, RanksOfTheTruthAreUniform) {
   expect_uniform(ranks);
 }
 
-// Starts: Target::draw_from_prior is compared with independent implementations of the distributions.
+// The test compares Target::draw_from_prior, which makes starts, with independent implementations of the
+// distributions.
 TEST_P(Calibration, PriorDrawsAreOfThePrior) {
   expect_uniform(testing::prior_ranks(GetParam(), kPriorReplicates, kSeed));
 }
@@ -166,7 +167,7 @@ Scenario scenario_named(const std::string& name) {
   throw std::logic_error(name);
 }
 
-// Deliberate errors are detected.
+// The following tests make deliberate errors, which must be detected.
 TEST(CalibrationSees, AnotherPriorThanTheTruths) {
   Scenario scenario = scenario_named("diagonal_1");
   scenario.assumed_prior = scenario.truth.prior;

@@ -1,5 +1,5 @@
-// A candidate that is computed in two parts has the same point and densities, bit for bit, as one that is
-// computed at once.
+// Tests that a candidate that is computed in two parts has the same point and densities, bit for bit, as one
+// that is computed at once.
 #include "emomc/device/candidate_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ Point point_at(const Target& target, double phase) {
   return point;
 }
 
-// The first point of a chain: the point exists, but its terms do not.
+// Returns the first point of a chain: the point exists, but its terms do not.
 Point first_point(const Target& target) {
   Point point = point_at(target, 1.0);
   target.constrain(point.u, point.theta);
@@ -98,8 +98,8 @@ TEST_P(CandidateParts, AreTheWholeOfANeighbour) {
   Point from = first_point(target);
   const bool ordered_means = *GetParam() != 0;
   struct Block {
-    int first, end;    // of theta
-    int begin, count;  // of u
+    int first, end;    // in theta
+    int begin, count;  // in u
     const char* name;
   };
   // A change of one ordered mean changes all of them.

@@ -1,6 +1,6 @@
-// Trajectories whose length the chains of a group share and learn: the parts of the criterion's gradient, and
-// lengths that are known. gradient_samplers_test.cpp, stationarity_test.cpp and gradient_joint_test.cpp have
-// what is common to all gradient samplers.
+// Tests trajectories whose length is shared and learned by the chains of a group: the parts of the
+// criterion's gradient, and lengths that are known. gradient_samplers_test.cpp, stationarity_test.cpp and
+// gradient_joint_test.cpp test what all gradient samplers have in common.
 #include "emomc/device/chees.hpp"
 
 #include <gtest/gtest.h>
@@ -27,16 +27,16 @@ TEST(VanDerCorput, FillsTheUnitIntervalEvenly) {
   EXPECT_EQ(device::van_der_corput(2), 0.25);
   EXPECT_EQ(device::van_der_corput(3), 0.75);
   EXPECT_EQ(device::van_der_corput(6), 0.375);
-  // Of 2^40 + 1 the first and the last digit.
+  // Of 2^40 + 1, only the first and the last digit are set.
   EXPECT_EQ(device::van_der_corput((device::u64{1} << 40) + 1), 0.5 + 0x1p-41);
-  // Each of the first 2^k - 1 is in an interval of its own.
+  // Each of the first 2^k - 1 numbers is in another interval.
   std::vector<int> counts(64);
   for (device::u64 i = 1; i < 64; ++i) ++counts[static_cast<std::size_t>(64 * device::van_der_corput(i))];
   EXPECT_EQ(counts[0], 0);
   for (std::size_t i = 1; i < 64; ++i) EXPECT_EQ(counts[i], 1);
 }
 
-/// Independent normal numbers with these means and sds, by the prior alone.
+/// Returns independent normal numbers with these means and sds. The likelihood takes back the prior.
 TrajectoryProblem normal(const std::vector<double>& means, const std::vector<double>& sds) {
   const int n = static_cast<int>(means.size());
   return {real_target(n, kWide), [=](int, const double* x, double* gradient) {
@@ -50,7 +50,7 @@ TrajectoryProblem normal(const std::vector<double>& means, const std::vector<dou
           }};
 }
 
-// The trajectory of a normal density with the metric's covariance is a circle: y' = y cos t + q sin t.
+// The trajectory on a normal density with the metric's covariance is a circle: y' = y cos t + q sin t.
 TEST(Chees, TheSlopeIsThatOfTheCriterionOnACircle) {
   const std::vector<double> means{1, -2, 0.5}, sds{0.5, 2, 1};
   constexpr double kLength = 1.3005, kStep = 0.001;
@@ -85,7 +85,7 @@ TEST(Chees, TheSlopeIsThatOfTheCriterionOnACircle) {
   }
 }
 
-// Correlated coordinates: velocities of the dense metric, distances by its sds.
+// The coordinates are correlated: velocities follow from the dense metric, and distances from its sds.
 TEST(Chees, TheSlopeOfADenseMetricIsThatOfItsSds) {
   // Standard normal in u, a metric with L = (1, 0; 2, 3), so that du/dt = L q.
   FixedMetric metric{1e-4, ProposalShape::dense, {1, std::sqrt(13.0)}, {1, 2, 0, 3}};
@@ -147,9 +147,10 @@ RunResult sample(const std::string& kind, const TrajectoryProblem& problem, std:
   return run_chains(engine, problem.target, {kind, shape, target}, plans, options, starts, keeper);
 }
 
-// The expectation of (|y'|^2 - |y|^2)^2 over a normal density is in proportion to sin^2 t, and its mean over
-// t uniform on (0, T) to 1 - sin(2 T) / (2 T). That is largest at tan(2 T) = 2 T: T = 2.2467. Where the
-// metric knows the sds, chains of any number find it, also far from the origin and in several groups.
+// The expectation of (|y'|^2 - |y|^2)^2 over a normal density is proportional to sin^2 t, and its mean over t
+// uniform on (0, T) is proportional to 1 - sin(2 T) / (2 T). The maximum is at tan(2 T) = 2 T: T = 2.2467.
+// With the sds in the metric, any number of chains finds this length, also far from the origin and in several
+// groups.
 TEST(Chees, LearnsTheBestLengthForANormalDensity) {
   std::vector<double> means(20), sds(20);
   for (std::size_t i = 0; i < 20; ++i) {
@@ -158,12 +159,12 @@ TEST(Chees, LearnsTheBestLengthForANormalDensity) {
   }
   RunOptions options;
   options.draws = 64;
-  // Of leapfrogs that are short beside the length, since whole numbers of them are taken.
+  // Leapfrogs must be short beside the length, since only whole numbers of them are possible.
   constexpr double kFine = 0.98;
   for (const std::size_t num_chains : {4u, 64u}) {
     Sampled keeper;
     sample("chees", normal(means, sds), num_chains, options, keeper, ProposalShape::diagonal, kFine);
-    // A trajectory is half a leapfrog longer in the mean than its share of the length.
+    // In the mean a trajectory is half a leapfrog longer than its share of the length.
     const double length = (2 * keeper.mean_leapfrogs() - 1) * keeper.statistics[0].step_size;
     std::cout << num_chains << " chains: length " << length << ", step size "
               << keeper.statistics[0].step_size << '\n';
@@ -171,7 +172,7 @@ TEST(Chees, LearnsTheBestLengthForANormalDensity) {
   }
 }
 
-// In the paper's units, without a metric: the length is that of the widest direction.
+// In the units of the paper, without a metric, the best length is that of the widest direction.
 TEST(Chees, LearnsTheLengthOfTheWidestDirection) {
   std::vector<double> sds(10, 0.2);
   sds[3] = 2;
@@ -184,7 +185,7 @@ TEST(Chees, LearnsTheLengthOfTheWidestDirection) {
   EXPECT_NEAR(length, 2 * 2.2467, 1);
 }
 
-// ---- The adaptation, by its parts.
+// ---- The parts of the adaptation.
 
 constexpr device::AdaptedLayout kLayout{1, 2, 0, 0, 3};
 
@@ -202,7 +203,8 @@ TEST(LengthAdaptation, BeginsAtTenLeapfrogsAndStaysWithinBounds) {
   EXPECT_NEAR(length.log_length(1), std::log(2.0), 1e-12);
 }
 
-// Adam without momentum (Kingma and Ba 2015), by the slope of the logarithm, weighted by acceptance.
+// The steps are those of Adam without momentum (Kingma and Ba 2015), by the slope of the logarithm, weighted
+// by acceptance.
 TEST(LengthAdaptation, TakesAdamsSteps) {
   LengthAdaptation length(kLayout, 1);
   length.follow(0, std::log(0.1));
@@ -264,7 +266,7 @@ TEST(LengthAdaptation, EndsAtTheMeanOfManyUpdates) {
   }
 }
 
-// Most chains would shorten the length; the one that would not is in a tail, or between modes.
+// Most chains would shorten the length. The only chain that would not is in a tail, or between modes.
 TEST(LengthAdaptation, OneChainDoesNotOutweighTheOthers) {
   const Target target = real_target(2, 1);
   const ProposalBlocks blocks = plan_blocks(traits_of_kind("chees"), ProposalShape::diagonal, target);
@@ -285,9 +287,10 @@ TEST(LengthAdaptation, OneChainDoesNotOutweighTheOthers) {
       adaptation.add_point(c, std::vector<double>{0.1 * c, 1}, 0);
     adaptation.end_window(end, {{}, {}, acceptance, slopes});
     after = adaptation.adapted()[static_cast<std::size_t>(layout.length())];
-    if (end == 75) before = after;  // it is learnt from the next step on
+    if (end == 75) before = after;  // the length is learnt from the next step on
   }
-  // Ten steps of Adam of nearly 0.025, a little less as the slope of the logarithm falls with the length.
+  // Ten steps of Adam are nearly 0.025 long, a little less as the slope of the logarithm falls with the
+  // length.
   EXPECT_LT(after, before - 0.2);
   EXPECT_GT(after, before - 10 * 0.025);
 }

@@ -12,7 +12,7 @@
 
 namespace emomc::testing {
 
-/// In Monte Carlo standard errors; a normal error exceeds it with probability 8.1e-11.
+/// The bound in Monte Carlo standard errors, which a normal error exceeds with probability 8.1e-11.
 inline constexpr double kBound = 6.5;
 inline constexpr double kProbabilities[] = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 

@@ -1,4 +1,4 @@
-// Every kind of proposal on posteriors that are known in closed form.
+// Tests every kind of proposal on posteriors that are known in closed form.
 //
 // For each quantity the tests compare the mean, the sd, and the probability below 11 of the posterior's own
 // quantiles, 5 % to 95 %. There are 8 posteriors with 28 quantities in all, 13 proposals with their shapes
@@ -48,7 +48,7 @@ class Conjugate : public ::testing::TestWithParam<Backend> {
         std::vector<ChainPlan> plans;
         for (std::uint64_t c = 0; c < kChains; ++c) plans.push_back({c, {0}, 1.0, 0});
         RunOptions options;
-        // A trajectory leaves little of where it began.
+        // A draw at the end of a trajectory depends little on its beginning.
         options.warmup = use.gradient ? 400 : 1000;
         options.thin = use.gradient ? 1 : 4;
         options.draws = kDraws;
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Conjugate, ::testing::Values(Backend::cpu, Ba
                            return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
                          });
 
-// kChains copies of `start` whose elements i are moved by a few times step[i].
+// Returns kChains copies of `start` whose elements i are moved by a few times step[i].
 std::vector<double> spread_starts(const std::vector<double>& start, const std::vector<double>& step) {
   std::vector<double> starts;
   const device::RandomSource random{17, 0, 0};
@@ -98,7 +98,7 @@ Expected student_t(const std::string& name, const std::function<double(const dou
   return expected;
 }
 
-// The distribution of the square root of an inverse gamma(a, b) variable.
+// Returns the distribution of the square root of an inverse gamma(a, b) variable.
 Expected root_of_inverse_gamma(const std::string& name, int i, double a, double b) {
   const double mean = std::sqrt(b) * std::exp(std::lgamma(a - 0.5) - std::lgamma(a));
   Expected expected{name, element(i), mean, std::sqrt(b / (a - 1) - mean * mean),
@@ -107,7 +107,8 @@ Expected root_of_inverse_gamma(const std::string& name, int i, double a, double 
   return expected;
 }
 
-// Known scales s_j and normal(m, t) priors: the posterior of mean j is normal with precision 1/t^2 + N/s_j^2.
+// With known scales s_j and normal(m, t) priors, the posterior of mean j is normal with precision 1/t^2 +
+// N/s_j^2.
 TEST_P(Conjugate, MeansWithKnownScales) {
   constexpr int d = 3;
   constexpr std::size_t rows = 400;
@@ -130,8 +131,8 @@ TEST_P(Conjugate, MeansWithKnownScales) {
           spread_starts({1, 0, 0, 0, scale[0], scale[1], scale[2]}, {0, 0.1, 0.1, 0.1, 0, 0, 0}), expected);
 }
 
-// Flat priors on mean and sd of N numbers: sd^2 is inverse gamma((N - 2) / 2, S / 2), where S is the sum of
-// squares about their mean, and the mean has a t distribution with N - 2 degrees of freedom.
+// With flat priors on mean and sd of N numbers, sd^2 is inverse gamma((N - 2) / 2, S / 2), where S is the sum
+// of squares about their mean, and the mean has a t distribution with N - 2 degrees of freedom.
 TEST_P(Conjugate, MeanAndScaleTogether) {
   constexpr std::size_t rows = 60;
   const auto mixture = testing::random_problem(1, 1, rows, 34);
@@ -151,7 +152,7 @@ TEST_P(Conjugate, MeanAndScaleTogether) {
           {student_t("mean", element(1), degrees, mean, unit), scale});
 }
 
-// One component with a known full covariance S and normal(m, t) priors: the precision is I/t^2 + N S^-1.
+// With one component, a known full covariance S and normal(m, t) priors, the precision is I/t^2 + N S^-1.
 TEST_P(Conjugate, MeansWithAKnownFullCovariance) {
   constexpr int d = 3;
   constexpr std::size_t rows = 300;
@@ -215,7 +216,7 @@ PriorSet flat_prior() {
   return prior;
 }
 
-// Flat priors, as above for each column.
+// Priors are flat, and each column has the posterior of MeanAndScaleTogether.
 TEST_P(Conjugate, MeansAndScalesOfTwoColumns) {
   const Sample sample;
   const double degrees = Sample::rows - 2;
@@ -233,8 +234,8 @@ TEST_P(Conjugate, MeansAndScalesOfTwoColumns) {
           spread_starts(start, {0, 0.2, 0.2, 0.05, 0.05}), expected);
 }
 
-// One scale for d columns with flat priors: if the means are integrated out, s^2 is inverse gamma((d (N - 1)
-// - 1) / 2, trace(S) / 2).
+// With one scale for d columns and flat priors, s^2 is inverse gamma((d (N - 1) - 1) / 2, trace(S) / 2) if
+// the means are integrated out.
 TEST_P(Conjugate, MeansAndTheScaleOfASphericalComponent) {
   const Sample sample;
   const double a = 0.5 * (2.0 * (Sample::rows - 1) - 1), b = 0.5 * sample.squares.trace();
@@ -248,12 +249,12 @@ TEST_P(Conjugate, MeansAndTheScaleOfASphericalComponent) {
           expected);
 }
 
-// A covariance Sigma of d columns. |d Sigma / d (s, R)| is 2^d prod s^d, so that lkj(eta) and densities of s
-// proportional to s^(d - 2 + 2 eta), gammas with a rate near 0, give a density of Sigma proportional to
-// |Sigma|^(eta - 1). With flat means the posterior is inverse Wishart(S, nu) with nu = N - d - 2 eta. For its
-// Cholesky factor, L00^2 is inverse gamma((nu - 1) / 2, S00 / 2), the slope L10 / L00 is t(nu) about S01 /
-// S00, and L11^2 is inverse gamma(nu / 2, (S11 - S01^2 / S00) / 2); a mean is t(nu - 1) (Gelman et al. 2013,
-// "Bayesian data analysis", section 3.6).
+// Compares the posterior of a covariance Sigma of d columns. |d Sigma / d (s, R)| is 2^d prod s^d, so that
+// lkj(eta) and densities of s proportional to s^(d - 2 + 2 eta), gammas with a rate near 0, give a density of
+// Sigma proportional to |Sigma|^(eta - 1). With flat means the posterior is inverse Wishart(S, nu) with nu =
+// N - d - 2 eta. For its Cholesky factor, L00^2 is inverse gamma((nu - 1) / 2, S00 / 2), the slope L10 / L00
+// is t(nu) about S01 / S00, and L11^2 is inverse gamma(nu / 2, (S11 - S01^2 / S00) / 2); a mean is t(nu - 1)
+// (Gelman et al. 2013, "Bayesian data analysis", section 3.6).
 void compare_inverse_wishart(const std::string& covariance, double eta, const auto& compare) {
   const Sample sample;
   const Eigen::Matrix2d& S = sample.squares;
@@ -288,8 +289,8 @@ TEST_P(Conjugate, MeansAndATiedCovariance) {
   compare_inverse_wishart("tied", 2.5, [this](const auto&... all) { compare(all...); });
 }
 
-// Components so far from each other that the component of each row is known: the posterior of the weights is
-// Dirichlet with the counts added.
+// The components are so far from each other that the component of each row is known. The posterior of the
+// weights is therefore Dirichlet with the counts added.
 TEST_P(Conjugate, WeightsOfSeparatedComponents) {
   constexpr int K = 3;
   const std::vector<double> counts{12, 30, 5};

@@ -1,4 +1,4 @@
-// A connection of devices that counts what is made of it.
+// A connection of devices that counts its gathers.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace emomc::testing {
 
 class CountedRanks final : public DeviceRanks {
  public:
-  /// Collective, as connect_devices() is. `gathers` counts those of all ranks.
+  /// Connects devices as connect_devices() does. Collective. `gathers` counts the gathers of all ranks.
   CountedRanks(Device& device, Communicator& ranks, std::atomic<int>& gathers)
       : DeviceRanks(device, ranks), connection_(connect_devices(device, ranks)), gathers_(gathers) {}
   std::string way() const override { return connection_->way(); }

@@ -1,4 +1,4 @@
-// Covariances diag(s) R diag(s) with LKJ priors, and priors whose arguments are sampled too.
+// Tests covariances diag(s) R diag(s) with LKJ priors, and priors whose arguments are sampled, too.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -30,7 +30,7 @@ PriorSet covariance_prior(double eta = 2.5) {
   return prior;
 }
 
-// Means and scales from common distributions whose arguments are sampled.
+// Returns priors of means and scales from common distributions whose arguments are sampled.
 PriorSet hierarchical_prior(double eta = 2.5) {
   PriorSet prior = covariance_prior(eta);
   prior.blocks["means"] = {PriorFamily::normal, {kSampled, kSampled}};
@@ -51,8 +51,8 @@ std::vector<double> some_point(const Target& target, double size = 1) {
   return u;
 }
 
-// The coordinates of theta on which priors are densities: scales and correlations of a covariance, and all
-// weights but the last.
+// Returns the coordinates of theta on which priors are densities: scales and correlations of a covariance,
+// and all weights but the last.
 std::vector<double> prior_coordinates(const Target& target, const std::vector<double>& theta) {
   std::vector<double> result;
   for (std::size_t b = 0; b < target.layout().blocks.size(); ++b) {
@@ -160,7 +160,8 @@ TEST(CovarianceTarget, NormalTailsAreThoseOfErfc) {
 }
 
 // The correlations of LKJ(eta) in d dimensions are distributed as 2 Beta(b, b) - 1 with b = eta - 1 + d / 2,
-// with variance 1 / (2 b + 1). Bounds of 5.5 standard errors: a false alarm for 4e-8 of all seeds each.
+// with variance 1 / (2 b + 1). The bounds are 5.5 standard errors, which gives a false alarm for 4e-8 of all
+// seeds each.
 TEST(CovarianceTarget, DrawsFromThePriorHaveItsMoments) {
   constexpr int draws = 20000;
   for (const double eta : {0.6, 1.0, 3.0}) {
@@ -186,8 +187,8 @@ TEST(CovarianceTarget, DrawsFromThePriorHaveItsMoments) {
     EXPECT_TRUE(std::isfinite(hierarchical.log_prior(hierarchical.draw_from_prior(1, i, 0))));
 }
 
-// A run without data samples the prior: this tests transforms, Jacobians and densities together. Bounds of 6
-// Monte Carlo standard errors: a false alarm for 2e-9 of all seeds each.
+// A run without data samples the prior. This tests transforms, Jacobians and densities together. The bounds
+// are 6 Monte Carlo standard errors, which gives a false alarm for 2e-9 of all seeds each.
 TEST(CovarianceTarget, RunsWithoutDataSampleThePrior) {
   const double eta = 1.5;
   const int d = 3;
@@ -217,8 +218,8 @@ TEST(CovarianceTarget, RunsWithoutDataSampleThePrior) {
                                         keeper.theta.begin() + static_cast<std::ptrdiff_t>(i + dim)});
     coordinates.push_back(std::move(c));
   }
-  // The order of prior_coordinates: means [3], then s_0, s_1, r_10, s_2, r_20, r_21, then means.mean [3],
-  // means.sd [3], scales.meanlog [3].
+  // The coordinates have the order of prior_coordinates: means [3], then s_0, s_1, r_10, s_2, r_20, r_21,
+  // then means.mean [3], means.sd [3], scales.meanlog [3].
   const auto expect_mean = [&](const char* what, double expected, const auto& value) {
     std::vector<double> x;
     for (const auto& c : coordinates) x.push_back(value(c));
@@ -275,7 +276,7 @@ TEST(CovarianceTarget, MoveInsideReachesTheSupport) {
   target.move_inside(theta);
   EXPECT_TRUE(std::isfinite(target.log_prior(theta)));
   EXPECT_EQ(theta[2], -1);
-  EXPECT_NEAR(theta[6], 0.5, 1e-15);  // of the component that was first
+  EXPECT_NEAR(theta[6], 0.5, 1e-15);  // scale of the component that was first
 }
 
 TEST(CovarianceTarget, WrittenMatricesReadBack) {

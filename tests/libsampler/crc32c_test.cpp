@@ -1,4 +1,4 @@
-// The checksum of chain files and checkpoints.
+// Tests the checksum of chain files and checkpoints.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,7 +10,8 @@ namespace emomc {
 namespace {
 
 TEST(Crc32c, IsThatOfTheStandard) {
-  // RFC 3720, appendix B.4, as numbers; and the check value of the Castagnoli polynomial.
+  // The values are those of RFC 3720, appendix B.4, as numbers, and the check value of the Castagnoli
+  // polynomial.
   std::string ascending;
   for (int i = 0; i < 32; ++i) ascending += static_cast<char>(i);
   for (const auto& [bytes, expected] : {std::pair<std::string, std::uint32_t>{"123456789", 0xE3069283u},

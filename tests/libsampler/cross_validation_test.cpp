@@ -1,4 +1,4 @@
-// Compared with R's loo on its own example (data/make_loo.R).
+// Compares leave-one-out with R's loo on its own example (data/make_loo.R).
 #include "emomc/sampler/cross_validation.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST_F(CrossValidation, IsThatOfRsLoo) {
   near(total(elpd_waic).standard_error, expected["se_elpd_waic"]);
 }
 
-// The log likelihoods of a group are added up before it is left out (data/make_loo_groups.py).
+// The log likelihoods of a group are summed before the group is left out (data/make_loo_groups.py).
 TEST_F(CrossValidation, GroupsThatAreLeftOutAreThoseOfArviZ) {
   const json groups = json::parse(std::ifstream(EMOMC_SOURCE_DIR "/tests/libsampler/data/loo_groups.json"));
   std::vector<Vector> sums(7, Vector(by_observation[0].size()));

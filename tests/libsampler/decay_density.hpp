@@ -1,4 +1,5 @@
-// A decay time in a window: x is exponential with mean tau, seen only where it is below 10.
+// A density of a decay time in a window: x is exponential with mean tau, and observed only where it is below
+// 10.
 #pragma once
 #include "emomc/device/density.hpp"
 
@@ -8,7 +9,7 @@ struct Decay {
   static constexpr emomc::device::ParameterDescription parameters[] = {
       {"tau", emomc::device::Support::positive}};
 
-  // The rate is the only number that rows need; the normaliser is the same for all of them.
+  // The rate is the only number that rows need; the normaliser is the same for all rows.
   static constexpr int num_coefficients = 1;
   template <class Team>
   EMOMC_HD double prepare(const Team& team, const double* theta, double* coefficients) const {

@@ -1,5 +1,5 @@
-// Likelihoods of the user's own on every engine: their values against formulas written here, their posteriors
-// against quadrature.
+// Tests likelihoods of the user's own on every engine: compares their values with formulas in this file, and
+// their posteriors with quadrature.
 #include "emomc/likelihood/density_model.hpp"
 
 #include <gtest/gtest.h>
@@ -29,13 +29,13 @@ std::shared_ptr<const RowModel> model() {
   return shared;
 }
 
-/// The same header with a gradient.
+/// Returns a model of the same header that is compiled with a gradient.
 std::shared_ptr<const RowModel> compiled_model() {
   static const auto shared = compile_density(kHeader, "PoissonRegression");
   return shared;
 }
 
-/// Rows x1, x2, y, log(y!).
+/// Returns rows of x1, x2, y and log(y!).
 DataSet counts(std::size_t num_rows) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal;
@@ -61,7 +61,7 @@ std::vector<ChainPlan> chains(std::size_t count) {
   return plans;
 }
 
-/// Options with which the posteriors below have an ESS of some thousands.
+/// Returns options with which the posteriors below have an ESS of some thousands.
 RunOptions long_run() {
   RunOptions options;
   options.warmup = 1000;
@@ -71,7 +71,7 @@ RunOptions long_run() {
   return options;
 }
 
-/// Values of kChains chains, one chain after the other.
+/// Returns a view of the values of kChains chains, one chain after the other.
 DrawsView by_chain(const std::vector<double>& values) {
   const std::size_t draws = values.size() / kChains;
   return {values.data(), draws, kChains, 1, static_cast<std::ptrdiff_t>(draws)};
@@ -112,7 +112,7 @@ TEST_P(UserDensity, RowsSegmentsAndChainsHaveTheValuesOfTheFormula) {
     engine->sums_by_segment(theta.data(), 1, segments.data());
     for (std::size_t s = 0; s < 3; ++s)
       EXPECT_NEAR(segments[s], sums[s], tolerance * (1 + std::abs(sums[s]))) << "segment " << s;
-    // Chains that read different segments.
+    // The chains read different segments.
     const std::vector<ChainPlan> plans{{0, {0, 1, 2}, 1, 0}, {1, {2}, 1, 0}, {2, {}, 1, 0}};
     engine->allocate(plans, ComponentCaches::on);
     DeviceArray<double> points(*device, 9), values(*device, 3);
@@ -176,8 +176,8 @@ struct Posterior {
   Eigen::Vector3d mode, mean, sd;
 };
 
-/// Moments by a product of Gauss-Hermite rules about the mode, of 13 points each in the directions of the
-/// Hessian.
+/// Computes moments by a product of Gauss-Hermite rules about the mode, with 13 points each in the directions
+/// of the Hessian.
 Posterior by_quadrature(const DataSet& data, double prior_sd) {
   const auto log_posterior = [&](const Eigen::Vector3d& theta) {
     double sum = -0.5 * theta.squaredNorm() / (prior_sd * prior_sd);
@@ -199,8 +199,8 @@ Posterior by_quadrature(const DataSet& data, double prior_sd) {
     }
     p.mode += hessian.ldlt().solve(gradient);
   }
-  // Golub and Welsch: nodes are eigenvalues of the Jacobi matrix of the Hermite polynomials (weight exp(-z^2
-  // / 2)).
+  // By Golub and Welsch, nodes are eigenvalues of the Jacobi matrix of the Hermite polynomials (weight
+  // exp(-z^2 / 2)).
   constexpr int kPoints = 13;
   Eigen::MatrixXd jacobi = Eigen::MatrixXd::Zero(kPoints, kPoints);
   for (int i = 1; i < kPoints; ++i) jacobi(i, i - 1) = jacobi(i - 1, i) = std::sqrt(i);
@@ -226,8 +226,8 @@ Posterior by_quadrature(const DataSet& data, double prior_sd) {
   return p;
 }
 
-// The Markov chain error of a mean is at most sd / sqrt(ESS); 6 of these for 6 quantities are exceeded with a
-// probability below 1e-7.
+// The Markov chain error of a mean is at most sd / sqrt(ESS). Six of these errors for 6 quantities are
+// exceeded with a probability below 1e-7.
 TEST_P(UserDensity, ThePosteriorIsThatOfQuadrature) {
   constexpr double kPriorSd = 10;
   const DataSet data = counts(300);
@@ -261,7 +261,7 @@ TEST_P(UserDensity, ThePosteriorIsThatOfQuadrature) {
   }
 }
 
-// As every engine: the bits do not depend on batch, threads and form.
+// The bits do not depend on batch, threads and form, as with every engine.
 TEST_P(UserDensity, ResidentAndLaunchedStepsHaveTheSameBits) {
   const DataSet data = counts(3000);
   const PriorSpec wide{PriorFamily::normal, {{{}, {0}}, {{}, {10}}}};
@@ -307,7 +307,7 @@ std::shared_ptr<const RowModel> decay() {
   return shared;
 }
 
-// A likelihood with prepare(): what all rows share, and points where it is not defined.
+// This likelihood has prepare(), with a term that all rows share, and points where it is not defined.
 TEST_P(UserDensity, WhatIsPreparedIsAddedToEachRow) {
   const DataSet data = decay_times(3000);
   const auto device = make_device(GetParam());
@@ -331,8 +331,8 @@ TEST_P(UserDensity, WhatIsPreparedIsAddedToEachRow) {
   }
 }
 
-// tau is lognormal about a sampled location, so that log tau has the prior N(0, 1 + 1/4); one block of
-// component_wise leaves the likelihood as it is. As above, 6 standard errors.
+// tau is lognormal about a sampled location, so that log tau has the prior N(0, 1 + 1/4). One block of
+// component_wise does not change the likelihood. The bound is 6 standard errors, as above.
 TEST_P(UserDensity, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
   const DataSet data = decay_times(40);
   const auto log_posterior = [&](double tau) {
@@ -340,7 +340,7 @@ TEST_P(UserDensity, ALikelihoodWithASampledPriorArgumentHasItsPosterior) {
     for (double x : data.values) sum += log_decay(x, tau);
     return sum;
   };
-  // Trapezoids over log tau.
+  // The integral is a sum of trapezoids over log tau.
   double total = 0, first = 0, second = 0;
   for (double u = -1; u < 6; u += 1e-3) {
     const double tau = std::exp(u), weight = tau * std::exp(log_posterior(tau) - log_posterior(4));

@@ -23,7 +23,7 @@ std::vector<std::string> split(const std::string& line) {
   return fields;
 }
 
-// The columns of a CSV file, without comment lines.
+// Returns the columns of a CSV file, without comment lines.
 std::map<std::string, std::vector<double>> read_columns(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::vector<std::string> names;
@@ -40,7 +40,7 @@ std::map<std::string, std::vector<double>> read_columns(const std::filesystem::p
   return columns;
 }
 
-// All 17 diagnostics of 48 parameters, compared with R's posterior.
+// Compares all 17 diagnostics of 48 parameters with R's posterior.
 TEST(Diagnostics, AreThoseOfRPosteriorOnTheBlockerDraws) {
   const auto folder = testing::shared_data("diagnostics/blocker");
   if (!folder) GTEST_SKIP() << "no shared data: set EMOMC_SHARED_DATA";
@@ -103,7 +103,7 @@ std::vector<double> normals(std::size_t n) {
   return x;
 }
 
-// Independent draws: the ESS is close to the number of draws and R-hat to 1. The bounds are six times the
+// For independent draws the ESS is close to the number of draws, and R-hat to 1. The bounds are six times the
 // spread over seeds (the sd of the ESS is about 5 %).
 TEST(Diagnostics, IndependentDrawsCountInFull) {
   const auto x = normals(4000);
@@ -114,7 +114,7 @@ TEST(Diagnostics, IndependentDrawsCountInFull) {
   EXPECT_NEAR(mcse_mean(view), draws_sd(view) / std::sqrt(ess_mean(view)), 1e-15);
 }
 
-// Independent chains count as much as an ensemble as they do alone; equal chains count no more than one of
+// Independent chains count as much in an ensemble as they do alone; equal chains count no more than one of
 // them.
 TEST(Diagnostics, AnEnsembleCountsByTheMeanOfItsChains) {
   auto x = normals(8000);
@@ -132,23 +132,24 @@ TEST(Diagnostics, AnEnsembleCountsByTheMeanOfItsChains) {
   EXPECT_GT(rhat(together), 1.2);
 }
 
-// Two superchains of two chains with three draws, computed by hand. Chain means are 2, 3, 5, 6, and each
-// chain has variance 1. Superchain means are 2.5 and 5.5, so that B = 4.5; within a superchain the chain
-// means have variance 0.5, so that W = 1.5 and R-hat = sqrt(1 + 4.5 / 1.5) = 2.
+// There are two superchains of two chains with three draws, and the result is computed by hand. Chain means
+// are 2, 3, 5, 6, and each chain has variance 1. Superchain means are 2.5 and 5.5, so that B = 4.5; within a
+// superchain the chain means have variance 0.5, so that W = 1.5 and R-hat = sqrt(1 + 4.5 / 1.5) = 2.
 TEST(Diagnostics, NestedRhatIsThatWorkedByHand) {
   const std::vector<double> x{1, 2, 3, 2, 3, 4, 4, 5, 6, 5, 6, 7};
   const DrawsView view{x.data(), 3, 4, 1, 3};
   EXPECT_NEAR(rhat_nested(view, 2), 2, 1e-15);
-  // Each chain alone: B is the variance of 2, 3, 5, 6, which is 10 / 3, and W is 1.
+  // If each chain is a superchain, B is the variance of 2, 3, 5, 6, which is 10 / 3, and W is 1.
   EXPECT_NEAR(rhat_nested(view, 1), std::sqrt(1 + 10.0 / 3), 1e-15);
-  // One draw of each: W is only the variance between 1, 2 and between 4, 5 within their superchains, 0.5.
+  // With one draw of each chain, W is only the variance between 1 and 2 and between 4 and 5 within their
+  // superchains, 0.5.
   const std::vector<double> one{1, 2, 4, 5};
   EXPECT_NEAR(rhat_nested({one.data(), 1, 4, 1, 1}, 2), std::sqrt(1 + 4.5 / 0.5), 1e-15);
   EXPECT_TRUE(std::isnan(rhat_nested(view, 4)));
 }
 
-// x = 1, 2, 3, 5 about its mean 2.75: squares 3.0625 + 0.5625 + 0.0625 + 5.0625 = 8.75; lag 1: 1.3125 -
-// 0.1875 + 0.5625 = 1.6875; lag 3: -3.9375.
+// The deviations of x = 1, 2, 3, 5 from its mean 2.75 give squares 3.0625 + 0.5625 + 0.0625 + 5.0625 = 8.75,
+// lag 1 1.3125 - 0.1875 + 0.5625 = 1.6875, and lag 3 -3.9375.
 TEST(Diagnostics, AutocorrelationsAreThoseWorkedByHand) {
   const std::vector<double> x{1, 2, 3, 5};
   const auto rho = autocorrelation({x.data(), 4, 1, 1, 4});
@@ -163,7 +164,7 @@ TEST(Diagnostics, ChainsInDifferentPlacesRaiseRhat) {
   for (std::size_t i = 0; i < 1000; ++i) x[i] += 2;
   EXPECT_GT(rhat({x.data(), 1000, 4, 1, 1000}), 1.2);
   auto y = normals(4000);
-  // The same mean but another width: only folding detects it.
+  // The chains have the same mean but another width, which only folding detects.
   for (std::size_t i = 0; i < 1000; ++i) y[i] *= 4;
   EXPECT_GT(rhat({y.data(), 1000, 4, 1, 1000}), 1.05);
 }

@@ -1,4 +1,4 @@
-// Draws that other programs wrote.
+// Tests draws that other programs wrote.
 #include "emomc/sampler/draw_set.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class StanCsv : public ::testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
     return folder_ / name;
   }
-  // The message of the refusal, without the folder.
+  // Returns the message of the refusal, without the folder.
   std::string refusal(const std::string& text) const {
     try {
       read_stan_csv({write("x.csv", text)});
@@ -99,7 +99,7 @@ TEST_F(StanCsv, TheHeaderOfRstanIsKnown) {
   EXPECT_EQ(set.view(1)(0, 0), 1);
   EXPECT_EQ(set.warmup, 4);
   EXPECT_TRUE(set.notes.empty());
-  // The same without the comment, while the run has not written it yet.
+  // The text lacks the comment, as long as the run has not written it.
   std::string running = text;
   running.erase(running.find("# Adaptation"), std::string("# Adaptation terminated\n").size());
   EXPECT_EQ(read_stan_csv({write("a.csv", running)}).num_draws, 1u);
@@ -151,7 +151,7 @@ TEST_F(StanCsv, WhatIsBeyondADoubleIsInfiniteAndWhatIsBelowIsZero) {
   EXPECT_EQ(x, (std::vector<double>{infinity, -infinity, infinity, 0, 0, 4e-320}));
 }
 
-// As in tables of data.
+// The rule about signs is that of tables of data.
 TEST_F(StanCsv, ANumberHasOneSign) {
   const DrawSet set = read_stan_csv({write("a.csv", "x\n+5\n-5\n+1e400\n")});
   EXPECT_EQ(std::vector<double>(set.values.begin(), set.values.end()),
@@ -187,7 +187,7 @@ TEST_F(StanCsv, FewerDrawsThanItsHeaderSaysAndUnknownColumnsAreSaid) {
   EXPECT_NE(set.notes[1].find("column odd__ is left out"), std::string::npos);
 }
 
-// The table that emomc export --format csv writes.
+// Tests the table that emomc export --format csv writes.
 class DrawTable : public StanCsv {
  protected:
   std::string table_refusal(const std::string& text) const {
@@ -261,7 +261,8 @@ TEST_F(StanCsv, TheBlockerDrawsAreRead) {
   EXPECT_EQ(set.sampling_seconds.value_or(0) > 0, true);
 }
 
-// Lower triangles, row by row, become complete matrices: here the second matrix, with three rows.
+// Lower triangles, row by row, become complete matrices. The test looks at the second matrix, which has three
+// rows.
 TEST(QuantityArrays, MatricesAreWhole) {
   DrawSet set;
   set.num_log_densities = 3;

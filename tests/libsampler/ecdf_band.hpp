@@ -11,7 +11,7 @@
 
 namespace emomc::testing {
 
-/// Inclusive limits of the number of ranks <= j, for j = 0 .. largest_rank - 1.
+/// The inclusive limits of the number of ranks <= j, for j = 0 .. largest_rank - 1.
 struct EcdfBand {
   std::vector<int> lower, upper;
   /// Exact probability that `n` independent uniform ranks leave the band somewhere.
@@ -20,13 +20,13 @@ struct EcdfBand {
 
 class EcdfBands {
  public:
-  /// For `n` ranks, each uniform on 0 .. largest_rank.
+  /// Prepares bands for `n` ranks, each uniform on 0 .. largest_rank.
   EcdfBands(int n, int largest_rank) : n_(n), largest_(largest_rank) {
     log_factorial_.assign(1, 0.0);
     for (int i = 1; i <= n; ++i) log_factorial_.push_back(log_factorial_.back() + std::log(i));
   }
 
-  /// The narrowest band of binomial quantiles whose false-alarm rate is at most `rate`.
+  /// Returns the narrowest band of binomial quantiles whose false-alarm rate is at most `rate`.
   EcdfBand band(double rate) const {
     double low = std::log(rate / (4 * largest_)), high = std::log(rate);  // rate of a single point
     EcdfBand best = of_point_rate(std::exp(low));
@@ -82,7 +82,7 @@ class EcdfBands {
       for (std::size_t i = 0; i < inside.size(); ++i) {
         const int count = first + static_cast<int>(i), rest = n_ - count;
         double kept = 0;
-        // Beyond it, the probability is below 1e-20.
+        // The probability of a larger count is below 1e-20.
         const double most = rest * p + 60 + 12 * std::sqrt(rest * p);
         for (int to = std::max(lower, count); to <= upper && to - count <= most; ++to) {
           const double transition = probability(to - count, rest, p);
@@ -101,8 +101,8 @@ class EcdfBands {
   std::vector<double> log_factorial_;
 };
 
-/// The largest distance by which the cumulated counts leave the band, in ranks; 0 if they do not. counts[r]
-/// is the number of ranks equal to r.
+/// Returns the largest distance by which the cumulated counts leave the band, in ranks, or 0 if they stay
+/// inside. counts[r] is the number of ranks equal to r.
 inline int outside_band(const EcdfBand& band, std::span<const int> counts) {
   int cumulated = 0, worst = 0;
   for (std::size_t j = 0; j < band.lower.size(); ++j) {

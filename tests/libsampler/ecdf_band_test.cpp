@@ -19,7 +19,8 @@ std::vector<int> counts_of(int n, int largest, std::mt19937_64& random, double p
   return counts;
 }
 
-// Rank 0 or 1 with n = 4: the only limits are those of the number of zeros, which is binomial(4, 1/2).
+// With ranks of 0 or 1 and n = 4, the only limits are those of the number of zeros, which is binomial(4,
+// 1/2).
 TEST(EcdfBand, RatesAreThoseWorkedByHand) {
   const EcdfBand wide = EcdfBands(4, 1).band(0.124);
   EXPECT_EQ(wide.lower[0], 0);
@@ -31,8 +32,8 @@ TEST(EcdfBand, RatesAreThoseWorkedByHand) {
   EXPECT_NEAR(narrow.false_alarm_rate, 2.0 / 16, 1e-14);
 }
 
-// 20,000 simulations of a band with a rate of 5 %: the share that leaves it is within 5.2 standard errors of
-// the rate from the recursion (2e-7 for a normal error).
+// A band with a rate of 5 % is simulated 20,000 times. The share that leaves the band is within 5.2 standard
+// errors of the rate from the recursion (2e-7 for a normal error).
 TEST(EcdfBand, RateIsThatOfSimulations) {
   constexpr int n = 100, largest = 31, simulations = 20000;
   const EcdfBand band = EcdfBands(n, largest).band(0.05);

@@ -15,7 +15,7 @@ ArrayArgument number(double x) { return {{}, {x}, false}; }
 constexpr double kPriorSd = 5, kAlpha = 0.7;
 const std::vector<double> kRows{-0.3, 0.2, 0.9, -1.4, 0.1, 1.3, -0.6, 0.4, -0.2, 0.5};
 
-// One column, K components of sd 1, means normal(0, 5), weights Dirichlet(0.7).
+// The priors are for one column and K components of sd 1, with means normal(0, 5) and weights Dirichlet(0.7).
 PriorSet prior_of(const std::string& order = "") {
   PriorSet prior;
   prior.blocks["weights"] = {PriorFamily::dirichlet, {number(kAlpha)}};
@@ -30,7 +30,7 @@ Target target_of(int K, const PriorSet& prior = prior_of()) {
   return Target(model_layout({"gaussian_mixture", K}, 1), prior, sd);
 }
 
-// log of the integral over m of prod N(x_i; m, 1) N(m; 0, kPriorSd).
+// Returns the log of the integral over m of prod N(x_i; m, 1) N(m; 0, kPriorSd).
 double log_evidence_of_one_group(const std::vector<double>& x) {
   double sum = 0, squares = 0;
   for (const double value : x) {
@@ -52,7 +52,7 @@ class EmptyComponents : public ::testing::Test {
   std::unique_ptr<LikelihoodEngine> engine_of(int K) {
     return make_engine(Backend::cpu, {"gaussian_mixture", K}, Precision::float64, data, *device, 1);
   }
-  // The optimum of one component.
+  // Returns the optimum of one component.
   Optimum one_component() {
     const Target target = target_of(1);
     const auto engine = engine_of(1);
@@ -63,9 +63,9 @@ class EmptyComponents : public ::testing::Test {
   }
 };
 
-// The rows' allocation to components is integrated out in closed form: with all rows in one component of K,
-// its probability is that of Polya's urn, the evidence that of one normal group. Laplace's approximation is
-// exact for the mean, and the weights do not take part in it.
+// The rows' allocation to components is integrated out in closed form. With all rows in one of K components,
+// the allocation's probability is that of Polya's urn, and the evidence is that of one normal group.
+// Laplace's approximation is exact for the mean, and the weights do not enter it.
 TEST_F(EmptyComponents, MassIsThatOfTheAllocation) {
   const Optimum fewer = one_component();
   for (const int K : {2, 3, 5}) {
@@ -89,8 +89,9 @@ TEST_F(EmptyComponents, MassIsThatOfTheAllocation) {
 }
 
 TEST_F(EmptyComponents, FactorIsTheIntegralOverTheWeights) {
-  // Uniform weights: the first two of three have the total W ~ Beta(2, 1), so E[W^N] = 2 / (N + 2); the first
-  // one alone is Beta(1, 2), E[W^N] = 2 / ((N + 1) (N + 2)), and its two empty companions can be exchanged.
+  // The weights are uniform. The first two of three have the total W ~ Beta(2, 1), so that E[W^N] = 2 / (N +
+  // 2). The first one alone is Beta(1, 2), so that E[W^N] = 2 / ((N + 1) (N + 2)), and its two empty
+  // companions can be exchanged.
   for (const double n : {1.0, 40.0, 1e6}) {
     EXPECT_NEAR(log_mass_of_empty(3, 2, 1, n, false), std::log(2 / (n + 2)), 1e-8);
     EXPECT_NEAR(log_mass_of_empty(3, 1, 1, n, false), std::log(1 / ((n + 1) * (n + 2))), 1e-8);
@@ -128,7 +129,7 @@ TEST_F(EmptyComponents, ModeContainsFarComponentsAndNotOneOfFewRows) {
   EmptyMode mode(target, *engine, *optimum, kAlpha, num_rows, 3);
   EXPECT_GE(mode.recognised(), 0.5);
   EXPECT_LE(mode.recognised(), 1);
-  // weights, means, scales; a mean of 20 is four sds of the prior away.
+  // The values are weights, means and scales. A mean of 20 is four sds of the prior away.
   EXPECT_TRUE(mode.contains(std::vector<double>{0.95, 0.05, 0.1, 20, 1, 1}));
   EXPECT_TRUE(mode.contains(std::vector<double>{0.05, 0.95, -20, 0.1, 1, 1}));
   EXPECT_FALSE(mode.contains(std::vector<double>{0.95, 0.05, 0.1, 0.3, 1, 1}))
@@ -137,7 +138,7 @@ TEST_F(EmptyComponents, ModeContainsFarComponentsAndNotOneOfFewRows) {
       << "its weight is that of five rows";
 }
 
-// Empty components can be integrated out only where all components have one prior.
+// Empty components can be integrated out only if all components have the same prior.
 TEST_F(EmptyComponents, AreNotSoughtUnderOtherPriors) {
   EXPECT_TRUE(concentration_for_empty(target_of(2)));
   EXPECT_TRUE(concentration_for_empty(target_of(2, prior_of("means"))));

@@ -1,4 +1,4 @@
-// Evidence by stepping stones and thermodynamic integration where it is known.
+// Tests the evidence by stepping stones and thermodynamic integration in cases where it is known.
 #include "emomc/sampler/evidence.hpp"
 
 #include <gtest/gtest.h>
@@ -21,14 +21,15 @@ using testing::run_tempered;
 using testing::share;
 using testing::TemperedRun;
 
-// Sums of squares of `count` standardised errors, with a false-alarm rate of 1e-6 in all.
+// Expects a plausible sum of squares of `count` standardised errors, with a false-alarm rate of 1e-6 for both
+// bounds together.
 void expect_calibrated(double sum_of_squares, double count) {
   const boost::math::chi_squared expected(count);
   EXPECT_GT(sum_of_squares, boost::math::quantile(expected, 0.5e-6));
   EXPECT_LT(sum_of_squares, boost::math::quantile(boost::math::complement(expected, 0.5e-6)));
 }
 
-// Independent draws of the log likelihood of a normal mean at each power.
+// Returns independent draws of the log likelihood of a normal mean at each power.
 RungDraws exact_draws(const std::vector<double>& betas, double n, double mean, double s,
                       std::size_t num_draws, std::uint64_t seed) {
   RungDraws draws;
@@ -70,11 +71,11 @@ TEST(Evidence, OfIndependentDrawsIsUnbiasedAndCalibrated) {
     EXPECT_LT(e.stepping_stones.standard_error, 0.1);
   }
   expect_calibrated(stones, kRuns);
-  // The rule of the integral has an error of its own, which these powers make small.
+  // The rule of the integral has an additional error, which these powers make small.
   EXPECT_LT(integral / kRuns, 3);
 }
 
-// Few rungs make the rule coarse; the stated error holds nevertheless, and is small where they are many.
+// With few rungs the rule is coarse. The stated error must be right nevertheless, and small with many rungs.
 TEST(Evidence, TheErrorOfTheRuleOfTheIntegralIsStated) {
   const std::vector<std::vector<double>> ladders{
       {1, 0}, {1, 0.2, 0}, {1, 0.5, 0.05, 0}, {1, 0.3, 0.05, 0.004, 0}, {1, 0.6, 0.3, 0.1, 0.03, 0.005, 0}};
@@ -158,14 +159,14 @@ TEST(Evidence, OfTenConjugateModelsIsWithinItsErrors) {
   expect_calibrated(sum_of_squares, count);
 }
 
-// Half of the prior has no likelihood: its draws are no points of the rung, but count.
+// Half of the prior has no likelihood: its draws are not points of the rung, but are counted.
 TEST(Evidence, CountsTheShareOfThePriorThatHasADensity) {
   KnownEvidence half = normal_means(1, 5, 1, "component_wise");
   half.start = {0.5};
   half.log_likelihood = [](int, const double* x, double*) {
     return x[0] > 0 ? -2 * x[0] : -std::numeric_limits<double>::infinity();
   };
-  // The integral of exp(-2 x) over the positive half of a standard normal density.
+  // This is the integral of exp(-2 x) over the positive half of a standard normal density.
   const double expected = std::log(std::exp(2.0) * 0.5 * std::erfc(2 / std::sqrt(2.0)));
   const TemperedRun run = run_tempered(half, options_of(3));
   const Evidence e = estimate_evidence(run.keeper.rungs(run.result.state));

@@ -1,5 +1,6 @@
-// Simulation-based calibration of likelihoods of the user's own (sbc.hpp has the method and its sources):
-// parameters from the prior, data by likelihood.simulate, ranks of the parameters among the draws.
+// Simulation-based calibration of likelihoods of the user's own (sbc.hpp describes the method and its
+// sources): parameters come from the prior, data from likelihood.simulate, and the ranks of the parameters
+// among the draws must be uniform.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct Model {
   PriorSet prior;
 };
 
-/// Columns x, g (0 to 2) and the simulated y.
+/// Returns models of columns x, g (0 to 2) and the simulated y.
 std::vector<Model> models() {
   std::vector<Model> all(4);
   all[0].name = "Poisson";
@@ -67,7 +68,7 @@ std::vector<Model> models() {
   return all;
 }
 
-/// A proposal and how many of its steps make a draw nearly independent of the one before.
+/// A proposal, and the number of its steps that make a draw nearly independent of the previous one.
 struct Sampler {
   const char* kind;
   ProposalShape shape;
@@ -79,7 +80,7 @@ const std::vector<Sampler> kSamplers{{"crank_nicolson", ProposalShape::dense, 20
                                      {"chees", ProposalShape::dense, 300, 8},
                                      {"mala", ProposalShape::diagonal, 1000, 60}};
 
-/// Counts of the ranks of each parameter and of the log likelihood.
+/// Returns counts of the ranks of each parameter and of the log likelihood.
 std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& assumed,
                                     const Sampler& sampler = kSamplers[0]) {
   const std::vector<std::string> columns{"x", "g", "y"};
@@ -118,7 +119,7 @@ std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& as
   options.seed = kSeed;
   testing::Keeper keeper;
   run_chains(*engine, target, {sampler.kind, sampler.shape}, plans, options, truths, keeper);
-  // The log likelihood of the truth, as a quantity that depends on the data too.
+  // The log likelihood of the true parameters is a further quantity, which also depends on the data.
   engine->allocate(plans, ComponentCaches::off);
   std::vector<double> of_truth(kReplicates);
   engine->evaluate(
@@ -140,7 +141,8 @@ std::vector<std::vector<int>> ranks(const Model& model, const ExpressionSpec& as
 }
 
 int num_outside(const std::vector<std::vector<int>>& counts) {
-  // 21 quantities in all for each sampler: the false-alarm rate of all tests together is at most 1e-6.
+  // There are 21 quantities in all for each sampler. The false-alarm rate of all tests together is at most
+  // 1e-6.
   const double share = 1e-6 / 21 / static_cast<double>(kSamplers.size());
   const testing::EcdfBand band = testing::EcdfBands(kReplicates, kDraws).band(share);
   return static_cast<int>(std::count_if(

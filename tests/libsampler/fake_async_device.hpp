@@ -1,5 +1,5 @@
-// A device that runs enqueued work later, on its own thread and in order, so that segments and double buffers
-// are subject to the same races as on a GPU. Its memory is the host's.
+// A device that runs enqueued work later, on a separate thread and in order, so that segments and double
+// buffers are subject to the same races as on a GPU. Its memory is the host's.
 #pragma once
 
 #include <chrono>

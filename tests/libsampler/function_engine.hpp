@@ -12,7 +12,7 @@ namespace emomc::testing {
 class FunctionEngine final : public LikelihoodEngine {
  public:
   using Function = std::function<double(const double* theta)>;
-  /// Writes the gradient [dim] too where it is not null.
+  /// Returns the log likelihood, and writes the gradient [dim] if `gradient` is not null.
   using GradientFunction = std::function<double(int chain, const double* theta, double* gradient)>;
   FunctionEngine(Device& device, ParameterLayout layout, Function log_likelihood, bool components = false)
       : device_(device),
@@ -60,7 +60,7 @@ class FunctionEngine final : public LikelihoodEngine {
   void evaluate_rows(const double*, double*) override {}
 
   int num_full = 0, num_commits = 0;
-  std::int64_t num_gradients = 0;  ///< points
+  std::int64_t num_gradients = 0;  ///< number of points with a gradient
   std::vector<int> components_seen;
 
  private:

@@ -1,5 +1,5 @@
 // Draws from the joint distribution in docs/statistics.md by its definition: parameters from their prior,
-// rows from the model. It uses none of the library's prior tables, transforms or simulations, so that
+// rows from the model. The file uses none of the library's prior tables, transforms or simulations, so that
 // calibration compares these with an independent implementation.
 #pragma once
 
@@ -34,7 +34,7 @@ struct GenerativeModel {
   int num_columns = 1;
   PriorSet prior;
 
-  /// The blocks of the likelihood, followed by those of sampled arguments.
+  /// Returns the blocks of the likelihood, followed by those of sampled arguments.
   ParameterLayout layout() const { return with_sampled_arguments(model_layout(model, num_columns), prior); }
 };
 
@@ -76,7 +76,7 @@ class Simulator {
         u -= weights[k];
       std::vector<double> z(d);
       for (double& value : z) value = normal(random_);
-      if (values_.contains("degrees_of_freedom")) {  // a t distribution: divided by the root of a mean square
+      if (values_.contains("degrees_of_freedom")) {  // a vector of t: divided by the root of a mean square
         const double freedom = values_.at("degrees_of_freedom")[k];
         const double chi_square = std::gamma_distribution<double>(0.5 * freedom, 2)(random_);
         for (double& value : z) value /= std::sqrt(chi_square / freedom);
@@ -128,7 +128,7 @@ class Simulator {
     for (int i = 0; i < block.size(); ++i) values.push_back(draw_element(block, i, lower));
     if (block.support != Support::simplex || model_.prior.blocks.at(block.name).family == PriorFamily::fixed)
       return;
-    // A Dirichlet draw is a normalised set of gammas; here their logarithms are used, since small arguments
+    // A Dirichlet draw is a normalised set of gammas. Their logarithms are used here, since small arguments
     // make gammas tiny.
     const double top = *std::max_element(values.begin(), values.end());
     double sum = 0;
@@ -136,8 +136,8 @@ class Simulator {
     for (double& value : values) value /= sum;
   }
 
-  // diag(s) R diag(s), where the prior of R is proportional to det(R)^(eta - 1): uniform correlations are
-  // accepted with this probability.
+  // Draws diag(s) R diag(s), where the prior of R is proportional to det(R)^(eta - 1): uniform correlations
+  // are accepted with this probability.
   void draw_covariances(const ParameterBlock& block) {
     const int d = block.matrix_dim(), count = block.size() / (d * (d + 1) / 2);
     const ParameterBlock scales_block = prior_blocks(block).at(0);
@@ -167,7 +167,8 @@ class Simulator {
     }
   }
 
-  // Argument `a` of element i: a number, one for each column, or the value drawn from its own prior.
+  // Returns argument `a` of element i: a number, one of the numbers for each column, or the value drawn from
+  // its own prior.
   double argument(const ParameterBlock& block, const PriorSpec& spec, std::size_t a, int i) const {
     const ArrayArgument& given = spec.arguments[a];
     const auto column = static_cast<std::size_t>(block.feature_axis >= 0 ? i % model_.num_columns : 0);
@@ -184,7 +185,7 @@ class Simulator {
     return quantile(complement(distribution, mass * uniform()));
   }
 
-  // Uses the inverse of the distribution function; below 1e-20 its first term x^a / Gamma(a + 1) is exact
+  // Uses the inverse of the distribution function. Below 1e-20 its first term x^a / Gamma(a + 1) is exact
   // enough.
   double log_gamma(double a) {
     const double p = uniform(), log_x = (std::log(p) + std::lgamma(a + 1)) / a;
@@ -232,7 +233,7 @@ class Simulator {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   GenerativeModel model_;
   ParameterLayout layout_;
-  std::map<std::string, std::vector<double>> values_;  ///< of the last draw, by block
+  std::map<std::string, std::vector<double>> values_;  ///< values of the last draw, by block
   std::mt19937_64 random_;
 };
 

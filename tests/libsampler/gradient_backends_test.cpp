@@ -1,5 +1,5 @@
-// Gradient samplers on every backend: a GPU has the host's draws, bit for bit, where it has the host's
-// gradients; draws depend on nothing but chain, seed and posterior; and a posterior is known in closed form.
+// Tests gradient samplers on every backend. With the host's gradients, a GPU has the host's draws, bit for
+// bit. Draws depend on nothing but chain, seed and posterior, and one posterior is known in closed form.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -21,9 +21,9 @@ using namespace testing;
 
 const std::vector<std::string> kKinds{"mala", "hmc", "nuts", "chees"};
 
-/// How steps are run, which draws must not depend on.
+/// The way in which steps are run, on which draws must not depend.
 struct Way {
-  std::int64_t segment = 1;  ///< steps
+  std::int64_t segment = 1;  ///< steps of a segment
   RepeatedBy by = RepeatedBy::device;
   std::string name() const {
     return "segments of " + std::to_string(segment) +
@@ -32,7 +32,8 @@ struct Way {
 };
 const std::vector<Way> kWays{{1}, {7}, {40}, {1, RepeatedBy::host}, {40, RepeatedBy::host}};
 
-/// What the steps of all chains go by: diag(0.5, 0.6, ...), dense with a little below the diagonal.
+/// Returns adapted numbers for all chains: a metric diag(0.5, 0.6, ...), with small elements below the
+/// diagonal if it is dense.
 std::vector<double> adapted_numbers(const ProposalBlocks& blocks, int n, double step_size) {
   const device::AdaptedLayout layout = blocks.adapted_layout(n);
   std::vector<double> adapted(static_cast<std::size_t>(layout.size()), 0.0);
@@ -46,10 +47,10 @@ std::vector<double> adapted_numbers(const ProposalBlocks& blocks, int n, double 
   return adapted;
 }
 
-/// What chains with a fixed adaptation have done.
+/// Results of chains with a fixed adaptation.
 struct Steps {
-  std::vector<std::vector<double>> theta;       ///< [chain], kSteps x dim
-  std::vector<std::vector<double>> statistics;  ///< [chain], kSteps x 8 numbers of each draw
+  std::vector<std::vector<double>> theta;       ///< for each chain, kSteps x dim
+  std::vector<std::vector<double>> statistics;  ///< for each chain, kSteps x 8 numbers of each draw
   std::string stepping;
   bool operator==(const Steps& other) const { return theta == other.theta && statistics == other.statistics; }
   Steps first(std::size_t chains) const {
@@ -109,7 +110,7 @@ double acceptance_of(const Steps& steps) {
   return sum;
 }
 
-// ---- Bits, with an engine that has the same ones everywhere.
+// ---- Bits, with an engine that has the same bits everywhere.
 
 Target mixture_with_covariances_and_arguments() {
   PriorSet prior = mixture_prior();
@@ -132,8 +133,8 @@ class OnGpu : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(CudaTrajectories, OnGpu, ::testing::ValuesIn(kKinds),
                          [](const auto& kind) { return kind.param; });
 
-// All transforms, tables with and without covariances and conditional densities, vectors longer and shorter
-// than a team; few and many chains, any segments, both ways of repeating leapfrogs.
+// The cases cover all transforms, tables with and without covariances and conditional densities, vectors
+// longer and shorter than a team, few and many chains, all segments, and both ways of repeating leapfrogs.
 TEST_P(OnGpu, HasTheHostsBits) {
   struct Case {
     const char* name;
@@ -175,7 +176,8 @@ TEST_P(OnGpu, LeapfrogsAreRepeatedByWhomThatWasAskedOf) {
   EXPECT_TRUE(stepping(RepeatedBy::host).starts_with("kernels for each leapfrog, repeated by the host"));
 }
 
-// The chains' adaptation, a longer run with both buffers, and a state from the middle of it.
+// The chains adapt in a longer run that uses both buffers, and a state from the middle of the run is
+// compared.
 TEST_P(OnGpu, AWholeRunHasTheHostsBits) {
   const Target target = constrained().problem.target;
   std::vector<ChainPlan> plans;
@@ -210,9 +212,9 @@ TEST_P(OnGpu, AWholeRunHasTheHostsBits) {
   EXPECT_TRUE(std::equal(second.theta.rbegin(), second.theta.rend(), expected.theta.rbegin()));
 }
 
-// ---- Expressions, whose gradients are the engines' own.
+// ---- Expressions, whose gradients the engines compute.
 
-/// y = a + b x with normal errors of sd 1 and normal(0, 10) priors, whose posterior is normal.
+/// The model y = a + b x with normal errors of sd 1 and normal(0, 10) priors, whose posterior is normal.
 struct Line {
   DataSet data;
   Expression expression;
@@ -303,8 +305,8 @@ RunResult run_line(const Line& line, LikelihoodEngine& engine, const std::string
                     resume);
 }
 
-// 6 instances with 4 comparisons within 6.5 standard errors (8.1e-11 for a normal error): rate of false
-// alarms 1.9e-9.
+// There are 6 instances with 4 comparisons within 6.5 standard errors (8.1e-11 for a normal error), which
+// gives a rate of false alarms of 1.9e-9.
 TEST_P(ExpressionsOnBackend, APosteriorHasItsMomentsInClosedForm) {
   const auto engine = line_.engine(backend(), Precision::float64, *device_);
   RunOptions options;

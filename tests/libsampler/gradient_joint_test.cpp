@@ -1,11 +1,11 @@
-// Geweke's joint test (2004) of the gradient samplers, as joint_test.cpp has it for other kinds, with a
-// likelihood that has gradients: each chain has data of its own, five normal numbers and four categories, and
+// Geweke's joint test (2004) of the gradient samplers, as in joint_test.cpp for other kinds, with a
+// likelihood that has gradients. Each chain has data of its own, five normal numbers and four categories, and
 // begins at a pair of parameters and data that is exactly from their joint distribution. Data are drawn anew
-// between steps, so that all later pairs are from it too if the sampler is correct. The chains are
-// independent replicas.
+// between steps, so that all later pairs are from the joint distribution, too, if the sampler is correct. The
+// chains are independent replicas.
 //
-// False alarms: 3 kinds, 2 shapes and 16 functions, each difference within 6.5 standard errors (8.1e-11 for a
-// normal error): 8e-9.
+// There are 3 kinds, 2 shapes and 16 functions, with each difference within 6.5 standard errors (8.1e-11 for
+// a normal error). This gives a rate of false alarms of 8e-9.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 using namespace testing;
 
 constexpr int kChains = 4000, kIterations = 20, kNumbers = 5, kCategories = 4;
-// theta: weights [3], mean, sd.
+// theta contains weights [3], mean and sd.
 constexpr int kMean = 3, kSd = 4, kDim = 5;
 
 struct Data {

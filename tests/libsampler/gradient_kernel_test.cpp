@@ -1,4 +1,4 @@
-// Compiles the kernels of gradients for every model; NVRTC needs no GPU.
+// Compiles the kernels of gradients for every model. NVRTC needs no GPU.
 #include <gtest/gtest.h>
 
 #include "emomc/core/host_compiler.hpp"
@@ -19,8 +19,8 @@ class GradientKernels : public ::testing::Test {
   }
 };
 
-// Bytes that may be spilled: a few words between the loops over rows. Of dual numbers, each of which has
-// eight derivatives, more are alive in a long density than registers hold.
+// The number of bytes that may be spilled: a few words between the loops over rows. Dual numbers have eight
+// derivatives each, and a long density has more of them in use than registers can hold.
 constexpr int kFewSpilled = 200, kDualsSpilled = 500;
 
 void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_spilled) {
@@ -86,7 +86,7 @@ TEST_F(GradientKernels, OfExpressionsCompile) {
   }
 }
 
-// By dual numbers.
+// These gradients are computed by dual numbers.
 TEST_F(GradientKernels, OfAHeaderCompile) {
   if (!host_compiler_problem().empty()) GTEST_SKIP() << host_compiler_problem();
   ExpressionSpec spec;

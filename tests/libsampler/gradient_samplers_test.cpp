@@ -1,4 +1,4 @@
-// Complete runs of gradient samplers, with their warm-up.
+// Tests complete runs of gradient samplers, with their warm-up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing;
 
-// Keeps statistics and progress too.
+// Keeps statistics and progress, too.
 struct GradientKeeper : Keeper {
   std::vector<DrawStatistics> statistics;
   Progress last;
@@ -72,7 +72,8 @@ struct Sampling {
     for (const auto& draw : keeper.statistics) sum += draw.*what;
     return sum / static_cast<double>(keeper.statistics.size());
   }
-  /// The mean over steps of the harmonic mean over chains of what chees adapts the step size by.
+  /// Returns the mean over steps of the harmonic mean over chains of the acceptance by which chees adapts the
+  /// step size.
   double mean_of_harmonic_means() const {
     double sum = 0;
     for (std::size_t first = 0; first < keeper.statistics.size(); first += plans.size()) {
@@ -90,7 +91,7 @@ struct Sampling {
   }
 };
 
-// Independent standard normal numbers.
+// Returns independent standard normal numbers.
 TrajectoryProblem standard_normal(int n) {
   return {real_target(n, 1), [n](int, const double*, double* gradient) {
             if (gradient) std::fill_n(gradient, n, 0.0);
@@ -102,7 +103,8 @@ class GradientSampler : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, GradientSampler, ::testing::Values("mala", "hmc", "nuts", "chees"),
                          [](const auto& kind) { return kind.param; });
 
-// 3 kinds, 3 shapes and 6 comparisons within 6.5 standard errors: rate of false alarms 54 x 8.1e-11.
+// There are 3 kinds, 3 shapes and 6 comparisons within 6.5 standard errors: rate of false alarms 54 x
+// 8.1e-11.
 TEST_P(GradientSampler, AdaptsToItsTargetAndSamplesACorrelatedNormal) {
   const double target = default_target_acceptance(GetParam());
   for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
@@ -114,7 +116,7 @@ TEST_P(GradientSampler, AdaptsToItsTargetAndSamplesACorrelatedNormal) {
     run.run();
     EXPECT_NEAR(GetParam() == "chees" ? run.mean_of_harmonic_means() : run.mean(&DrawStatistics::acceptance),
                 target, 0.07);
-    // The one is of all steps, the other of the draws that are kept.
+    // The first mean is over all steps, and the second over the draws that are kept.
     EXPECT_NEAR(run.keeper.last.mean_acceptance, run.mean(&DrawStatistics::acceptance),
                 run.options.thin == 1 ? 1e-9 : 0.01);
     EXPECT_LT(std::abs(run.result.adaptation_drift[0]), 0.5);
@@ -126,8 +128,8 @@ TEST_P(GradientSampler, AdaptsToItsTargetAndSamplesACorrelatedNormal) {
       EXPECT_LT(std::abs(draws_sd(view) - sd[i]), 6.5 * mcse_sd(view)) << i;
       EXPECT_LT(mcse_mean(view), 0.1 * sd[i]) << i;
     }
-    // The step size is that of the metric: near 1 where it is the covariance, of the least sd where it is
-    // not.
+    // The step size follows the metric: it is near 1 if the metric is the covariance, and near the least sd
+    // otherwise.
     const double step_size = run.mean(&DrawStatistics::step_size);
     if (shape == ProposalShape::dense) {
       EXPECT_GT(step_size, 0.7);
@@ -166,11 +168,11 @@ TEST_P(GradientSampler, TellsHowDrawsCameAbout) {
     } else {
       EXPECT_EQ(draw.tree_depth, 0);
     }
-    // Kinetic energy is not negative.
+    // The kinetic energy is not negative.
     EXPECT_GE(draw.energy, -(run.keeper.log_likelihood[i] + run.keeper.log_prior[i]));
   }
   EXPECT_EQ(run.result.trajectories.num_divergences, 0u);
-  // All but the evaluation of the start.
+  // All evaluations count except those of the starts.
   EXPECT_EQ(run.result.num_evaluations, static_cast<std::uint64_t>(run.engine.num_gradients) - 3);
   EXPECT_GT(run.result.trajectories.mean_leapfrogs, GetParam() == "mala" ? 0.9 : 1.5);
 
@@ -179,8 +181,8 @@ TEST_P(GradientSampler, TellsHowDrawsCameAbout) {
   EXPECT_TRUE(walk.keeper.statistics.empty());
 }
 
-// Neal's funnel, centred, with a sd of 3 for the logarithm of a variance: its neck is too narrow for any step
-// size that suits the rest.
+// The density is Neal's funnel, centred, with an sd of 3 for the logarithm of a variance. Its neck is too
+// narrow for any step size that suits the rest.
 TEST_P(GradientSampler, DivergesInAFunnelAndNotInANormal) {
   constexpr int kBranches = 9;
   const auto funnel_density = [](int, const double* x, double* gradient) {
@@ -238,7 +240,7 @@ TEST_P(GradientSampler, NeedsGradients) {
   }
 }
 
-// A point beyond an edge rejects: as a divergence where the density is zero, as a fault where it is no
+// A point beyond an edge is rejected: as a divergence if the density is zero, and as a fault if it is not a
 // number.
 TEST_P(GradientSampler, MinusInfinityDivergesAndNanIsAFault) {
   for (const double bad :
@@ -296,7 +298,7 @@ TEST_P(GradientSampler, RunsWithAnyLengthOfWarmup) {
   }
 }
 
-// A warm-up that is asked for later goes on with what was adapted, and a resumed run has the same draws.
+// A warm-up that is requested later continues with the adapted values, and a resumed run has the same draws.
 TEST_P(GradientSampler, ALongerWarmupGoesOnFromAState) {
   struct Asker : GradientKeeper {
     int asked = 0;
@@ -329,7 +331,7 @@ TEST_P(GradientSampler, ALongerWarmupGoesOnFromAState) {
   EXPECT_EQ(actual.num_evaluations, expected.num_evaluations);
 }
 
-// Groups with their own priors and powers have the draws that each has alone.
+// Each group with its own priors and powers has the draws that it has alone.
 TEST_P(GradientSampler, AGroupHasTheDrawsThatItHasAlone) {
   Sampling both(GetParam(), standard_normal(3), 4);
   both.options.warmup = 150;
@@ -355,8 +357,8 @@ TEST_P(GradientSampler, AGroupHasTheDrawsThatItHasAlone) {
   }
 }
 
-// Stan's figures for 100 independent normal coordinates: trees of 7 leapfrogs, an acceptance statistic of 0.8
-// to 0.9, and means with more effective draws than there are draws.
+// These are Stan's figures for 100 independent normal coordinates: trees of 7 leapfrogs, an acceptance
+// statistic of 0.8 to 0.9, and means with more effective draws than there are draws.
 TEST(Nuts, IsAsEfficientAsStansForANormalDensity) {
   Sampling run("nuts", standard_normal(100), 4);
   run.options.draws = 2000;

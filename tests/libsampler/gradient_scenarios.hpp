@@ -1,11 +1,11 @@
-// Calibration of the gradient samplers: each kind on each model that has gradients.
+// Scenarios for the calibration of the gradient samplers: each kind on each model that has gradients.
 #pragma once
 
 #include "calibration_scenarios.hpp"
 
 namespace emomc::testing {
 
-/// Models with priors of several families.
+/// A model with priors of several families.
 struct CalibratedModel {
   std::string name;
   GenerativeModel model;
@@ -43,7 +43,8 @@ inline std::vector<CalibratedModel> calibrated_models() {
        6, Precision::mixed}};
 }
 
-/// A kind, its shape, and how many of its steps make a draw nearly independent of the one before.
+/// A kind with its shape, and the number of its steps that make a draw nearly independent of the previous
+/// one.
 struct CalibratedKind {
   const char* kind;
   ProposalShape shape;
@@ -54,7 +55,7 @@ inline const std::vector<CalibratedKind> kCalibratedKinds{{"nuts", ProposalShape
                                                           {"mala", ProposalShape::diagonal, 250, 35},
                                                           {"chees", ProposalShape::diagonal, 200, 8}};
 
-/// Every kind on every model, by the names "kind_model".
+/// Returns every kind on every model, with names "kind_model".
 inline std::vector<Scenario> gradient_scenarios() {
   std::vector<Scenario> all;
   for (const CalibratedModel& model : calibrated_models())

@@ -1,4 +1,5 @@
-// The gradient of the density of u (device/gradient.hpp): against JAX, against differences, and at edges.
+// Tests the gradient of the density of u (device/gradient.hpp): compares it with JAX and with differences,
+// and tests it at edges.
 #include "emomc/device/gradient.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 
 struct Case {
   Target target;
-  std::vector<double> likelihood;  ///< the gradient of a likelihood that is linear in theta
+  std::vector<double> likelihood;  ///< gradient of a likelihood that is linear in theta
   double beta;
   std::vector<double> u, gradient;
   std::string name;
@@ -78,7 +79,7 @@ Target target_of(const Json& c) {
   return Target(layout, prior, std::vector<double>(8, 1.0));
 }
 
-/// The cases of data/make_gradients.py: all priors, transforms and sampled arguments.
+/// Returns the cases of data/make_gradients.py: all priors, transforms and sampled arguments.
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = [] {
     std::ifstream file(EMOMC_SOURCE_DIR "/tests/libsampler/data/gradients.json");
@@ -126,8 +127,8 @@ TEST(Gradient, IsThatOfJax) {
   }
 }
 
-// Central differences with one step of Richardson's extrapolation, at h and h / 2: the error is h^4 / 480
-// times the fifth derivative, and the density's rounding over h.
+// Compares with central differences with one step of Richardson's extrapolation, at h and h / 2. The error is
+// h^4 / 480 times the fifth derivative, and the density's rounding divided by h.
 void expect_differences(const Case& c, const std::vector<double>& u) {
   const std::vector<double> gradient = gradient_at(c, u);
   const double rounding = std::abs(log_density_at(c, u));
@@ -159,7 +160,7 @@ TEST(Gradient, IsThatOfDifferences) {
     for (const double sd : {0.5, 1.5}) expect_differences(c, normal_numbers(c.u.size(), sd, random));
 }
 
-// Lists next to each other, each of which ends where the next one begins.
+// Each list begins where the previous one ends.
 TEST(Gradient, OfNeighbouringListsIsThatOfDifferences) {
   std::mt19937_64 random(6);
   for (const Support support : {Support::real, Support::positive, Support::unit_interval}) {
@@ -184,7 +185,7 @@ TEST(Gradient, OfNeighbouringListsIsThatOfDifferences) {
   }
 }
 
-// Threads as a team.
+// A team of threads.
 struct ThreadTeam : device::HostTeam {
   int members, member;
   std::barrier<>* barrier;
@@ -242,9 +243,9 @@ std::vector<double> prior_gradient(const Target& target, const std::vector<doubl
   return gradient;
 }
 
-// Values that have underflowed or are next to the end of their support; the exact limits, by hand.
+// The values have underflowed or are next to the end of their support; the exact limits are computed by hand.
 TEST(Gradient, IsFiniteAtTheEdgeOfTheSupport) {
-  // Dirichlet: of K weights the coordinates V u have slopes alpha - alpha K w.
+  // For a Dirichlet prior of K weights, the coordinates V u have slopes alpha - alpha K w.
   const Target weights = one_block(Support::simplex, {3}, PriorFamily::dirichlet, {0.02}, 0);
   for (const double size : {800.0, 40000.0}) {
     const std::vector<double> gradient = prior_gradient(weights, {size, size}, {3, 1e300, 2});
@@ -273,7 +274,7 @@ TEST(Gradient, IsFiniteAtTheEdgeOfTheSupport) {
     EXPECT_NEAR(
         prior_gradient(one_block(Support::positive, {}, PriorFamily::lognormal, {0.4, 2}, 0), {u}, {7})[0],
         -z / 2, 1e-12);
-    // A scale at its floor moves no more; the Jacobian is left.
+    // A scale at its floor does not change any more, so that only the Jacobian remains.
     for (PriorFamily family : {PriorFamily::gamma, PriorFamily::inverse_gamma, PriorFamily::lognormal})
       EXPECT_NEAR(prior_gradient(one_block(Support::positive, {}, family, {0.3, 2}, 0.05), {u}, {7})[0], 1,
                   1e-15);
@@ -287,7 +288,7 @@ TEST(Gradient, IsFiniteAtTheEdgeOfTheSupport) {
   EXPECT_NEAR(list[1], 2 / (1 + std::exp(-10.0)) + 1, 1e-12);
 }
 
-// Correlations next to 1, where the rest of a row underflows.
+// The correlations are next to 1, where the rest of a row underflows.
 TEST(Gradient, IsFiniteForExtremeCorrelations) {
   ParameterLayout layout;
   ParameterBlock block{"covariance", {3, 3}, Support::covariance, DataUnit::scale};
@@ -299,8 +300,8 @@ TEST(Gradient, IsFiniteForExtremeCorrelations) {
   prior.scale_floor = 0;
   const Target target(layout, prior, std::vector<double>(3, 1.0));
   for (const double y : {20.0, -400.0, 800.0}) {
-    // Scales, then the correlations of rows 1 and 2: minus tanh times (places behind + 2 + rows below + 2
-    // (eta - 1)).
+    // The scales come first, then the correlations of rows 1 and 2: minus tanh times (places behind + 2 +
+    // rows below + 2 (eta - 1)).
     const std::vector<double> gradient = prior_gradient(target, {0, 0, -800, y, y, y});
     const double sign = y > 0 ? 1 : -1;
     EXPECT_NEAR(gradient[3], -sign * (2 + 1 + 4), 1e-12);
@@ -310,7 +311,7 @@ TEST(Gradient, IsFiniteForExtremeCorrelations) {
   }
 }
 
-// Values by mpmath with 60 digits: density(z) / tail(z), and the same less z.
+// The values were computed by mpmath with 60 digits: density(z) / tail(z), and the same less z.
 TEST(Gradient, InverseMillsRatiosAreThoseOfMpmath) {
   struct Ratio {
     double z, ratio, excess;
@@ -337,7 +338,8 @@ TEST(Gradient, InverseMillsRatiosAreThoseOfMpmath) {
   EXPECT_EQ(device::inverse_mills_ratio(-40), 0.0);
 }
 
-// A bound far above the location, where a difference of the ratio and z would have no digits; mpmath with 60.
+// The bound is far above the location, where a difference of the ratio and z would have no correct digits.
+// The values were computed by mpmath with 60 digits.
 TEST(Gradient, TruncatedNormalsKeepTheirDigits) {
   struct Truncated {
     double x, location, scale, lower, by_location, by_log_scale;

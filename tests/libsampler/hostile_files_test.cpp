@@ -1,4 +1,4 @@
-// Malicious files of a run: all checksums are right, but the numbers are not.
+// Tests malicious files of a run: all checksums are right, but the numbers are not.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ class HostileFiles : public ::testing::Test {
 TEST_F(HostileFiles, HeadersThatNoRunWritesAreRefused) {
   EXPECT_NO_THROW(read_chain(write("good.emc", encode_header(header()))));
   using H = ChainHeader&;
-  // An extent of 0 has no elements but a name: it would be looked up beyond the draws.
+  // A block with an extent of 0 has a name but no elements, which would be looked up beyond the draws.
   expect_header_refused([](H h) { h.layout.blocks[1].shape = {5, 0}; }, "shape");
   expect_header_refused([](H h) { h.layout.blocks[1].shape = {-1}; }, "shape");
   expect_header_refused([](H h) { h.layout.blocks[1].shape = {1 << 24, 2}; }, "shape");
@@ -92,8 +92,8 @@ TEST_F(HostileFiles, NamesOfMillionsOfParametersWithoutADrawAreNotMade) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
 }
 
-// Each block is possible, but together they are not a mixture, and indices into a mixture would be out of the
-// draws' range.
+// Each block is possible, but together they are not a mixture. Indices into a mixture would be outside of the
+// draws.
 TEST_F(HostileFiles, BlocksThatDoNotBelongTogetherAreNoMixture) {
   DrawSet set;
   set.num_draws = 1;
@@ -155,7 +155,7 @@ TEST_F(HostileFiles, LinksOutOfARunDirectoryAreNotWrittenThrough) {
   fs::create_symlink(mine, folder / "run" / "chains" / "chain-00000.emc");
   expect_refused([&] { prepare_run_directory(folder / "run", ExistingRun::resume); },
                  {"chain-00000.emc", "symbolic link"});
-  // A link under a temporary name, for commands that do not check the directory.
+  // A temporary name may be a link. This matters for commands that do not check the directory.
   fs::create_symlink(mine, folder / "run" / "report.html.tmp");
   EXPECT_THROW(write_file_atomically(folder / "run" / "report.html", "<html>"), MachineError);
   EXPECT_EQ(fs::file_size(mine), 13u);

@@ -22,7 +22,7 @@ struct JointTest {
     constexpr const char* shapes[] = {"isotropic", "diagonal", "dense"};
     return proposal.kind + "_" + shapes[static_cast<int>(proposal.shape)] + "_" + joint.name;
   }
-  /// The number of chains that form one replica, since they move by one another's state.
+  /// Returns the number of chains that form one replica, because they move by one another's state.
   int chains_per_replica() const {
     if (!proposal_use(proposal.kind).other_chains) return 1;
     return std::max(6, 2 * joint.target().dim_unconstrained());
@@ -31,13 +31,14 @@ struct JointTest {
 
 inline void PrintTo(const JointTest& test, std::ostream* out) { *out << test.name(); }
 
-/// The blocks in their order or in reverse. If the kernel of each block is reversible, the reversed sweep is
-/// the reversed kernel. The two tries of delayed rejection are one kernel and keep their order.
+/// Whether blocks are moved in their order or in reverse. If the kernel of each block is reversible, the
+/// reversed sweep is the reversed kernel. The two tries of delayed rejection are one kernel and keep their
+/// order.
 enum class Sweep { forth, back };
 
 class JointChains {
  public:
-  /// Here the memory of caches grows with the square of the number of chains, since each chain has space for
+  /// With caches, the memory grows with the square of the number of chains, since each chain has space for
   /// all rows.
   JointChains(const JointTest& test, Backend backend, int num_chains, std::uint64_t seed,
               Sweep sweep = Sweep::forth, ComponentCaches caches = ComponentCaches::off,
@@ -76,7 +77,7 @@ class JointChains {
     pairs_.theta = std::move(thetas);
     exchange(std::move(data));
   }
-  /// Gives the chains other data and keeps their parameters.
+  /// Replaces the chains' data and keeps their parameters.
   void exchange(DataSet data) {
     segments_.reset();
     trajectories_.reset();
@@ -98,18 +99,18 @@ class JointChains {
                               : std::make_unique<SegmentRunner>(*engine_, *ensemble_, *stepper_, blocks_,
                                                                 caches_, RecordLayout{kMostKept}, nullptr);
   }
-  /// The current state of the chains.
+  /// Returns the current state of the chains.
   const JointPairs& pairs() const { return pairs_; }
 
-  /// The steps that follow are those after `step`, or those before it in reverse order. It matters where a
-  /// step's kernel depends on its number.
+  /// The following run() makes the steps after `step`, or those before it in reverse order. This matters if a
+  /// step's kernel depends on the step's number.
   void walk_from(std::int64_t step, Sweep direction) {
     step_ = step;
     direction_ = direction;
     ensemble_->upload_step(step);
   }
 
-  /// `count` points of each chain, with `every` steps between them.
+  /// Returns `count` points of each chain, with `every` steps between them.
   std::vector<JointPairs> run(std::int64_t count, std::int64_t every) {
     std::vector<JointPairs> kept;
     const auto drain = [&](const SegmentResult& segment) {
@@ -140,7 +141,7 @@ class JointChains {
     return kept;
   }
 
-  /// The acceptance rate of each block, over all chains.
+  /// Returns the acceptance rate of each block, over all chains.
   std::vector<double> acceptance() const {
     const auto accepted = ensemble_->accepted(), proposed = ensemble_->proposed();
     const std::size_t n = blocks_.blocks.size();
@@ -159,9 +160,9 @@ class JointChains {
  private:
   static constexpr std::int64_t kMostKept = 16;
 
-  /// Increments with the shape of the prior, slightly shorter than the best ones; the independence proposal
-  /// has the mean and the covariance of the prior. Computed from draws that no test uses, so that it is
-  /// fixed.
+  /// Returns increments with the shape of the prior, slightly shorter than the best ones; the independence
+  /// proposal has the mean and the covariance of the prior. The numbers are computed from draws that no test
+  /// uses, so that they are fixed.
   std::vector<double> adapted() const {
     constexpr int kDraws = 2000;
     constexpr std::uint64_t kSeed = 424242;
@@ -211,10 +212,10 @@ class JointChains {
   std::vector<ChainPlan> plans_;
   std::unique_ptr<Ensemble> ensemble_;
   std::unique_ptr<LikelihoodEngine> engine_;
-  std::unique_ptr<Trajectories> trajectories_;  ///< of gradient samplers
+  std::unique_ptr<Trajectories> trajectories_;  ///< null unless the proposal is a gradient sampler
   std::unique_ptr<SegmentRunner> segments_;
   std::int64_t step_ = 0;
-  Sweep direction_ = Sweep::forth;  ///< of the steps
+  Sweep direction_ = Sweep::forth;  ///< direction of the steps
   JointPairs pairs_;
 };
 

@@ -19,10 +19,10 @@ struct JointModel {
   std::string name;
   ModelSpec model;
   int columns = 1;
-  std::size_t rows = 5;  ///< of each data set
+  std::size_t rows = 5;  ///< number of rows of each data set
   PriorSet prior;
-  /// Power of the likelihood. Other than 1 only for one component with fixed scales: then p(y | theta)^beta
-  /// is, up to a constant, a Gaussian whose scales are multiplied by 1 / sqrt(beta).
+  /// Power of the likelihood. It differs from 1 only for one component with fixed scales: then p(y |
+  /// theta)^beta is, up to a constant, a Gaussian whose scales are multiplied by 1 / sqrt(beta).
   double beta = 1;
 
   Target target() const {
@@ -38,7 +38,8 @@ struct JointPairs {
   std::vector<double> log_prior, log_likelihood;
 };
 
-/// Parameters from the prior, num_chains x dim; a function of (seed, first_chain + chain).
+/// Draws parameters [num_chains x dim] from the prior. The result is a function of (seed, first_chain +
+/// chain).
 inline std::vector<double> draw_parameters(const Target& target, int num_chains, std::uint64_t seed,
                                            std::uint32_t first_chain = 0) {
   std::vector<double> thetas;
@@ -49,7 +50,8 @@ inline std::vector<double> draw_parameters(const Target& target, int num_chains,
   return thetas;
 }
 
-/// Data for the parameters of each chain; a function of (theta, seed, first_chain + chain).
+/// Draws data for the parameters of each chain. The result is a function of (theta, seed, first_chain +
+/// chain).
 inline DataSet draw_data(const JointModel& joint, const Target& target, const std::vector<double>& thetas,
                          std::uint64_t seed, std::uint32_t first_chain = 0) {
   const auto dim = static_cast<std::size_t>(target.dim());
@@ -114,7 +116,7 @@ class JointFunctions {
   std::size_t dim_;
 };
 
-/// K components in one column.
+/// Returns a model of K components in one column.
 inline JointModel mixture_in_one_column(int components, const std::string& order = "") {
   JointModel joint{
       "K" + std::to_string(components) + order, {"gaussian_mixture", components}, 1, 5, mixture_prior()};
@@ -122,14 +124,14 @@ inline JointModel mixture_in_one_column(int components, const std::string& order
   return joint;
 }
 
-/// Covariances with LKJ priors.
+/// Returns a model whose covariances have LKJ priors.
 inline JointModel mixture_with_covariances(int components, int columns, const std::string& covariance) {
   JointModel joint{covariance, {"gaussian_mixture", components, covariance}, columns, 4, mixture_prior()};
   joint.prior.blocks["correlations"] = {PriorFamily::lkj, {number(1.5)}};
   return joint;
 }
 
-/// The arguments of the means' and scales' priors are sampled.
+/// Returns a model in which the arguments of the means' and scales' priors are sampled.
 inline JointModel hierarchical_mixture() {
   const ArrayArgument sampled{{}, {}, true};
   JointModel joint = mixture_in_one_column(2);
@@ -142,7 +144,7 @@ inline JointModel hierarchical_mixture() {
   return joint;
 }
 
-/// The two-Gaussian model of particle physics, its fraction in (0, 1).
+/// Returns the two-Gaussian model of particle physics, whose fraction is in (0, 1).
 inline JointModel two_gaussians() {
   JointModel joint{"two_gaussian", {"two_gaussian", 2}, 1, 5, {}};
   joint.prior.blocks["fraction"] = {PriorFamily::beta, {number(2), number(1.5)}};
@@ -152,7 +154,7 @@ inline JointModel two_gaussians() {
   return joint;
 }
 
-/// One component with known scales and the likelihood to the power of 0.4.
+/// Returns a model of one component with known scales and the likelihood to the power of 0.4.
 inline JointModel tempered_normal() {
   JointModel joint{"tempered", {"gaussian_mixture", 1}, 2, 3, mixture_prior(), 0.4};
   joint.prior.blocks["weights"] = {PriorFamily::fixed, {number(1.0)}};

@@ -10,9 +10,9 @@
 // whereas chains that share data could not be drawn from their joint distribution. The ensemble is one
 // replica.
 //
-// False alarms: each comparison has a bound that a t variable exceeds with probability 1e-10, and a run of
-// the whole suite has fewer than 1,000 comparisons. This gives 1e-7 and leaves a factor of ten for the effect
-// of skewness on means of 1,000 values.
+// Each comparison has a bound that a t variable exceeds with probability 1e-10, and a run of the whole suite
+// has fewer than 1,000 comparisons. This gives a rate of false alarms of 1e-7 and leaves a factor of ten for
+// the effect of skewness on means of 1,000 values.
 #include <gtest/gtest.h>
 
 #include <boost/math/distributions/students_t.hpp>
@@ -34,7 +34,7 @@ struct Effort {
 };
 constexpr Effort kShort{1200, 24}, kLong{6000, 60};
 
-// Sums over replicas, one number for each replica.
+// The sums over replicas, to which each replica contributes one number.
 struct Moments {
   double count = 0, sum = 0, squares = 0;
   void add(double x) {
@@ -46,7 +46,7 @@ struct Moments {
   double squared_error() const { return std::max(0.0, squares / count - mean() * mean()) / (count - 1); }
 };
 
-// The values of all functions, one chain after another.
+// Returns the values of all functions, one chain after another.
 std::vector<std::vector<double>> values_of(const JointFunctions& functions, const JointPairs& pairs) {
   std::vector<std::vector<double>> values;
   for (std::size_t c = 0; c < pairs.log_prior.size(); ++c) values.push_back(functions(pairs, c));
@@ -93,7 +93,7 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
   const JointFunctions functions(test.joint, chains.target());
   const auto names = functions.names();
 
-  // The marginal-conditional simulator: independent pairs.
+  // The marginal-conditional simulator makes independent pairs.
   std::vector<std::vector<double>> marginal;
   for (std::uint64_t batch = 0; batch < static_cast<std::uint64_t>(effort.iterations); ++batch) {
     auto thetas = draw_parameters(chains.target(), num_chains, 1000 + batch);
@@ -105,7 +105,7 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
   for (const auto& values : marginal)
     for (std::size_t f = 0; f < names.size(); ++f) expected[f].add(values[f]);
 
-  // The successive-conditional simulator, with separate pairs.
+  // The successive-conditional simulator makes its own pairs.
   ProbabilityCurves curves(marginal);
   const char* csv = std::getenv("EMOMC_JOINT_CSV");
   constexpr std::uint64_t kSeed = 77;
@@ -137,7 +137,7 @@ void expect_one_distribution(const JointTest& test, Backend backend, Effort effo
     const double error = std::sqrt(actual.squared_error() + expected[f].squared_error());
     const double difference = actual.mean() - expected[f].mean();
     const double size = std::abs(expected[f].mean());
-    if (std::sqrt(expected[f].squared_error() * expected[f].count) < 1e-7 * size) {  // fixed
+    if (std::sqrt(expected[f].squared_error() * expected[f].count) < 1e-7 * size) {  // the quantity is fixed
       EXPECT_LT(std::abs(difference), 1e-9 * size) << names[f];
       continue;
     }

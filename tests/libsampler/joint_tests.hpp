@@ -1,4 +1,4 @@
-// Every proposal with a joint distribution on which it is tested, for joint_test.cpp and rank_test.cpp.
+// Lists every proposal with a joint distribution on which it is tested, for joint_test.cpp and rank_test.cpp.
 #pragma once
 
 #include <gtest/gtest.h>

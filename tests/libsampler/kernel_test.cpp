@@ -1,6 +1,6 @@
-// One step of each proposal with fixed adaptation, from exact draws of the target. By detailed balance the
-// pair (x, y), where x is from the target and y is the state after one block, is exchangeable. Kernels with a
-// deliberately wrong proposal density ratio or Jacobian must be detected.
+// Makes one step of each proposal with fixed adaptation, from exact draws of the target. By detailed balance
+// the pair (x, y), where x is from the target and y is the state after one block, is exchangeable. Kernels
+// with a deliberately wrong proposal density ratio or Jacobian must be detected.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -42,7 +42,7 @@ struct ForgetsItsRatio {
   }
 };
 
-// The same with the ratio. This control shows that the test detects the missing term, not the walk.
+// The same walk with the ratio. This control shows that the test detects the missing term, and not the walk.
 struct KnowsItsRatio : ForgetsItsRatio {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
@@ -67,7 +67,7 @@ struct Statistics {
   double acceptance = 0;
 };
 
-// Functions of u, label-free and others, whose expectations change with a wrong kernel.
+// Returns functions of u, label-free and others, whose expectations change with a wrong kernel.
 std::vector<double> features(const double* u, int n) {
   std::vector<double> f;
   for (int i = 0; i < n; ++i) {
@@ -92,7 +92,7 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
   for (int b = 0; b < view.num_blocks; ++b)
     adapted[static_cast<std::size_t>(b)] = log_scale.value_or(-0.7 + 0.1 * b);
   if (blocks.traits.is_fitted()) {
-    // A t about (0.2, 0.2, ...) with 0.8 in every element of L on and below the diagonal.
+    // The fit is a t about (0.2, 0.2, ...) with 0.8 in every element of L on and below the diagonal.
     const int n = target.dim_unconstrained();
     Eigen::MatrixXd lower = Eigen::MatrixXd::Constant(n, n, 0.8).triangularView<Eigen::Lower>();
     double* fitted = adapted.data() + view.adapted_layout.fitted();
@@ -115,7 +115,8 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
           {u.data() + c * dim_u, static_cast<std::size_t>(dim_u)});
     ensemble.upload_points(u, {&target, 1});
     ensemble.upload_step(round);
-    // A whole step if its blocks depend on one another, else only the requested block.
+    // The test makes a whole step if its blocks depend on one another, and else moves only the requested
+    // block.
     const int first = blocks.apart ? 0 : block, last = blocks.apart ? view.num_blocks - 1 : block;
     for (int b = first; b <= last; ++b) {
       for (int c = 0; c < num_chains; ++c) {
@@ -158,8 +159,8 @@ Statistics one_step(const Target& target, IncrementShape shape, int block, Break
   return statistics;
 }
 
-// 2 components in 1 column: 5 free parameters, 10 features, 45 pairs and 10 means. |z| < 6.2 keeps the rate
-// of false alarms below 55 x 6e-10 = 3e-8 for each case and below 1e-6 for the 16 cases here.
+// There are 2 components in 1 column: 5 free parameters, 10 features, 45 pairs and 10 means. |z| < 6.2 keeps
+// the rate of false alarms below 55 x 6e-10 = 3e-8 for each case and below 1e-6 for the 16 cases here.
 constexpr double kBound = 6.2;
 
 Target small_target() {
@@ -192,8 +193,8 @@ TEST(Kernel, IndependenceIsReversible) {
   EXPECT_GT(s.acceptance, 0.02);
 }
 
-// The last block of a step, which uses a fit that is unlike the target. beta is exp of the block's scale:
-// half of the distance to the fit, and with the largest scale all of it.
+// Moves the last block of a step, which uses a fit that is unlike the target. beta is exp of the block's
+// scale: half of the distance to the fit, and with the largest scale all of it.
 template <class Proposal>
 Statistics by_fit(IncrementShape shape, double log_beta, int rounds = 10) {
   const Target target = small_target();
@@ -251,8 +252,8 @@ TEST(Kernel, MovesDrawnAheadAreThoseDrawnOneByOne) {
       }
 }
 
-// Many moves from one point: mean and variance of the results in the coordinates of the fit, the density
-// ratio of the t, and the stored coordinates of the candidate.
+// The test makes many moves from one point. It compares mean and variance of the results in the coordinates
+// of the fit, the density ratio of the t, and the stored coordinates of the candidate.
 TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   constexpr int n = 6, num_draws = 20000;
   const std::vector<double> mean(n, 0.2);
@@ -287,7 +288,7 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
         ProposalView{u.data(), candidate.data(), innovation, adapted, {}, nullptr, nullptr, nullptr});
     const Eigen::VectorXd there =
         lower.inverse() * (Eigen::Map<const Eigen::VectorXd>(candidate.data(), n).array() - 0.2).matrix();
-    // The density of the t at the new and at the old point.
+    // The log ratio is that of the density of the t at the new and at the old point.
     EXPECT_NEAR(log_ratio,
                 0.5 * (nu + n) * (std::log(nu + there.squaredNorm()) - std::log(nu + phi.squaredNorm())),
                 1e-10);
@@ -316,7 +317,7 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
     sum += there;
     square += (there - 0.8 * phi).squaredNorm() / n;
   }
-  // 0.8 phi and 0.36 E[1 / lambda] for each element; 6 standard errors.
+  // The expected values are 0.8 phi and 0.36 E[1 / lambda] for each element; the bound is 6 standard errors.
   const double error = 6 * std::sqrt(expected_length / num_draws);
   for (int i = 0; i < n; ++i) EXPECT_NEAR(sum[i] / num_draws, 0.8 * phi[i], error);
   EXPECT_NEAR(square / num_draws, expected_length, 6 * expected_length * std::sqrt(2.0 / num_draws));
@@ -335,8 +336,9 @@ TEST(Kernel, DelayedRejectionIsReversible) {
   }
 }
 
-// The chains of one half move by those of the other, which are also draws from the target. Each move is
-// reversible given the other half, and a step of both halves leaves the target invariant for each chain.
+// The chains of one half move by the states of the other half, which are also draws from the target. Each
+// move is reversible given the other half, and a step of both halves leaves the target invariant for each
+// chain.
 TEST(Kernel, EnsembleMovesAreReversible) {
   const auto stretch = one_step<Stretch>(small_target(), IncrementShape::isotropic, 0);
   EXPECT_LT(stretch.worst_exchange, kBound);
@@ -348,7 +350,7 @@ TEST(Kernel, EnsembleMovesAreReversible) {
   EXPECT_GT(evolution.acceptance, 0.05);
 }
 
-// A tenth of the moves of differential evolution are snooker moves; here all are.
+// A tenth of the moves of differential evolution are snooker moves; here all moves are.
 struct Snooker : DifferentialEvolution {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
@@ -357,8 +359,8 @@ struct Snooker : DifferentialEvolution {
   }
 };
 
-// Three components in one and in two columns; unordered components, and an order that the move has to
-// restore.
+// The cases have three components in one and in two columns, with unordered components, or with an order that
+// the move has to restore.
 template <class Proposal>
 Statistics split_and_merge(int columns, const std::string& order, int rounds = 10) {
   PriorSet prior = mixture_prior();
@@ -401,7 +403,7 @@ TEST(Kernel, SnookerMovesAreReversible) {
   EXPECT_GT(s.acceptance, 0.05);
 }
 
-// A log proposal density ratio that is replaced by 0 is detected.
+// The log proposal density ratio is replaced by 0, which must be detected.
 template <class Proposal>
 struct WithoutRatio : Proposal {
   template <class Team>

@@ -1,5 +1,5 @@
-// Quantities of a parameter vector that do not depend on the numbering of components: sorted values of
-// everything that components have, and all other values unchanged.
+// Computes quantities of a parameter vector that do not depend on the numbering of components: sorted values
+// of each parameter that components have, and all other values unchanged.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ class LabelFree {
     visit(some, [&](const std::string& name, double) { names_.push_back(name); });
   }
 
-  /// Sorted weights except the smallest; for each column sorted means, scales, correlations and their
-  /// squares; sampled arguments; and for mixtures of two or more components the mixture's mean in each
-  /// column. Fixed blocks give none.
+  /// Returns the names of the quantities: sorted weights except the smallest; for each column sorted means,
+  /// scales, correlations and their squares; sampled arguments; and for mixtures of two or more components
+  /// the mixture's mean in each column. Fixed blocks give none.
   const std::vector<std::string>& names() const { return names_; }
   std::vector<double> operator()(std::span<const double> theta) const {
     std::vector<double> values;

@@ -1,5 +1,5 @@
-// Matching of components over draws: what must not depend on labels, how well the result is determined, and
-// when two components are indistinguishable.
+// Tests the matching of components over draws: results that must not depend on labels, how well the result is
+// determined, and when two components are indistinguishable.
 #include <gtest/gtest.h>
 
 #include "emomc/sampler/convergence.hpp"
@@ -12,8 +12,8 @@ using testing::MixturePosterior;
 using testing::Permuted;
 using testing::Shape;
 
-// Posteriors with components that are separated, overlapping, indistinguishable, with full covariances, and
-// nearly empty, and one of two Gaussians with a common mean.
+// Returns posteriors whose components are separated, overlapping, indistinguishable, with full covariances,
+// or nearly empty, and one of two Gaussians with a common mean.
 std::vector<MixturePosterior> posteriors() {
   return {{Shape::diagonal, {0.5, 0.3, 0.2}, {{0, -3}, {0, 3}, {8, 0}}},
           {Shape::diagonal, {0.3, 0.4, 0.3}, {{0}, {1}, {2.2}}, 0.35, 0.2},
@@ -32,8 +32,8 @@ DrawDiagnostics renumbered(const DrawSet& set, bool ordered_by_prior = false) {
   return diagnose_draws(set, Numbering::mended, ordered_by_prior, threads);
 }
 
-// Expects equal draws, summaries and verdicts: bitwise, but up to rounding for two Gaussians, whose second
-// weight is not stored.
+// Expects equal draws, summaries and verdicts. They must be bitwise equal, except for rounding for two
+// Gaussians, whose second weight is not stored.
 void expect_same(const DrawDiagnostics& a, const DrawDiagnostics& b, double tolerance) {
   const auto near = [&](double x, double y) {
     return (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= tolerance * (1 + std::abs(x));
@@ -87,7 +87,7 @@ TEST(MatchComponents, LabelsThatSwitchAtEveryDrawGiveProperComponents) {
   EXPECT_EQ(run.labels, Labels::relabelled);
   EXPECT_LT(run.overlap.share, 0.002);
   EXPECT_TRUE(judge_convergence(run).converged());
-  // The second and third have the same mean in the first column, so that their order is arbitrary.
+  // The second and third component have the same mean in the first column, so that their order is arbitrary.
   const std::size_t second = run.summaries[7].mean < 2.5 ? 1 : 2;
   const std::size_t numbers[] = {0, second, 3 - second, 3};
   for (std::size_t k = 0; k < 4; ++k) {
@@ -95,15 +95,15 @@ TEST(MatchComponents, LabelsThatSwitchAtEveryDrawGiveProperComponents) {
     EXPECT_NEAR(weight.mean, posterior.weights[k], 0.01);
     for (std::size_t j = 0; j < 2; ++j) {
       const QuantitySummary& mean = run.summaries[5 + 2 * numbers[k] + j];
-      // Probability of a false alarm 4e-8 for each comparison.
+      // The probability of a false alarm is 4e-8 for each comparison.
       EXPECT_NEAR(mean.mean, posterior.means[k][j], 5.5 * mean.mcse_mean);
       EXPECT_NEAR(mean.sd, posterior.sd_of_means, 5.5 * mean.mcse_sd);
     }
   }
 }
 
-// The draws by which the starts are compared, and with which they begin, must not matter: the draws of each
-// chain are rotated.
+// The first draws, with which the starts begin and by which they are compared, must not matter. The test
+// rotates the draws of each chain.
 TEST(MatchComponents, TheChoiceOfDrawsToLearnFromMattersLessThanHalfTheMcse) {
   std::size_t p = 0;
   for (const MixturePosterior& posterior : posteriors()) {
@@ -126,7 +126,7 @@ TEST(MatchComponents, TheChoiceOfDrawsToLearnFromMattersLessThanHalfTheMcse) {
   }
 }
 
-// Two components whose means are wide and equal in the first column, and narrow and separated in the second.
+// The means of two components are wide and equal in the first column, and narrow and separated in the second.
 // In the order of the first column, where the draws of the means differ most, both have the same means in the
 // second, and no change of a single draw improves the matching: a local minimum, with V = 3.7 x 2 instead of
 // 5 x 1.
@@ -135,7 +135,7 @@ TEST(MatchComponents, TheBestOfSeveralStartsIsTaken) {
   ASSERT_EQ(set.names[3], "means[0,0]");
   ASSERT_EQ(set.names[5], "means[1,0]");
   for (const std::size_t q : {3, 5})
-    for (double& mean : set.quantity(q)) mean *= 40;  // a sd of 2
+    for (double& mean : set.quantity(q)) mean *= 40;  // an sd of 2
   const DrawDiagnostics run = renumbered(testing::with_permuted_labels(set, Permuted::by_draw, 4));
   const double lower = std::min(run.summaries[4].mean, run.summaries[6].mean),
                upper = std::max(run.summaries[4].mean, run.summaries[6].mean);
@@ -178,7 +178,8 @@ TEST(MatchComponents, OverlapSaysHowFarComponentsCannotBeToldApart) {
     return renumbered(
         testing::with_permuted_labels(testing::draws_of(posterior, 4, 2000, 31), Permuted::by_draw, 2));
   };
-  // P(|z| < a tenth of the median |z|) with z ~ N(distance, 1); 5 standard errors of 8,000 draws.
+  // The share is P(|z| < a tenth of the median |z|) with z ~ N(distance, 1), within 5 standard errors of
+  // 8,000 draws.
   for (const auto& [distance, share] :
        {std::pair{0.0, 0.0538}, {1.0, 0.0501}, {2.0, 0.0214}, {3.0, 0.0031}}) {
     const DrawDiagnostics run = overlap(distance);
@@ -193,7 +194,7 @@ TEST(MatchComponents, OverlapSaysHowFarComponentsCannotBeToldApart) {
   EXPECT_LT(overlap(4.5).overlap.share, 0.001);
 }
 
-// One mean ends with an R-hat of 1.013: this is a fault of this mean, not of the labels.
+// One mean ends with an R-hat of 1.013. This is a fault of this mean, and not of the labels.
 TEST(MatchComponents, OneRhatAboveItsBoundIsOfThatParameter) {
   const MixturePosterior posterior{Shape::diagonal, {0.5, 0.3, 0.2}, {{0, -3}, {0, 3}, {8, 0}}};
   DrawSet set = testing::draws_of(posterior, 4, 1000, 41);
@@ -213,12 +214,13 @@ TEST(MatchComponents, OneRhatAboveItsBoundIsOfThatParameter) {
     EXPECT_TRUE(other == q || run.summaries[other].rhat < 1.01) << run.draws.names[other];
 }
 
-// Another run of the same posterior gets the same numbers, determined by what distinguishes the components.
+// Another run of the same posterior gets the same numbers, which follow from the parameter that distinguishes
+// the components.
 TEST(MatchComponents, NumbersGoByWhatTellsTheComponentsApart) {
   struct Case {
     MixturePosterior posterior;
     const char* key;
-    std::size_t quantity;  // of component number 0
+    std::size_t quantity;  // for component number 0
     double mean;
   };
   const Case cases[] = {
@@ -266,7 +268,7 @@ TEST(MatchComponents, DrawsThatAreNotFiniteStayOutOfIt) {
   EXPECT_TRUE(match_components(broken, *find_mixture(set), threads).relabelling.changes_nothing());
 }
 
-// Units of 2^660 and 2^-660, whose squares overflow or underflow a double.
+// The units are 2^660 and 2^-660, whose squares overflow or underflow a double.
 TEST(MatchComponents, ResultsDoNotDependOnTheUnitsOfTheColumns) {
   for (const std::size_t p : {0, 1, 3}) {
     SCOPED_TRACE(p);

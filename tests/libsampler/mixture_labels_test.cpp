@@ -1,5 +1,5 @@
-// Draws of known mixtures whose components are renumbered at random: the results that must not change, and
-// the numbering that must be restored.
+// Tests draws of known mixtures whose components are renumbered at random: the results that must not change,
+// and the numbering that must be restored.
 #include "emomc/sampler/mixture_labels.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ double normal(std::uint64_t step, std::uint32_t chain, std::uint32_t index) {
   return device::RandomSource{11, step, chain}.normal(device::Purpose::simulation, index);
 }
 
-// Three components in two columns. The first two have the same mean in the first column, so that an order by
-// it is arbitrary; the third is separated.
+// Returns draws of three components in two columns. The first two have the same mean in the first column, so
+// that an order by this column is arbitrary; the third is separated.
 DrawSet draws_of(MixtureNames::Spread spread) {
   constexpr int K = 3, d = 2;
   DrawSet set;
@@ -64,7 +64,7 @@ DrawSet draws_of(MixtureNames::Spread spread) {
   return set;
 }
 
-// A separate permutation for each draw, or for each chain.
+// Permutes the labels separately for each draw, or for each chain.
 DrawSet shuffled(DrawSet set, bool every_draw) {
   Relabelling shuffle{3, {}};
   for (std::uint32_t c = 0; c < kChains; ++c)
@@ -100,7 +100,7 @@ TEST(MixtureLabels, MatchingBringsTheComponentsBack) {
       ASSERT_TRUE(mixture);
       EXPECT_EQ(mixture->spread, spread);
       renumber(set, threads);
-      // The second column separates all components: -3, 0 and 3.
+      // The second column separates all components, whose means are -3, 0 and 3.
       DrawSet ordered = truth;
       Relabelling order{3, {}};
       for (std::size_t i = 0; i < kChains * kDraws; ++i)
@@ -123,9 +123,9 @@ TEST(MixtureLabels, AnOrderByOneColumnCannotTellSuchComponentsApart) {
   EXPECT_GT(draws_sd(set.view(first + 1)), 1);  // means of -3 and 3 mixed
 }
 
-// Three overlapping neighbours with another numbering in each draw; the middle one is closer to one or the
-// other side in turn. As components that stay in place, any matching is as good as the best one, if it is the
-// same for all draws.
+// Three overlapping neighbours have another numbering in each draw, and the middle one is closer to one or
+// the other side in turn. Any matching that is the same for all draws is as good as the best one, as for
+// components that stay in place.
 TEST(MixtureLabels, OverlappingComponentsComeBackToo) {
   constexpr int K = 3;
   DrawSet truth;
@@ -200,7 +200,7 @@ TEST(MixtureLabels, MomentsAreThoseOfTheMixture) {
   EXPECT_NEAR(set.quantity(first + 5)[0], std::sqrt(1 + 0.2 * 64 - 2.56), 1e-14);
   EXPECT_NEAR(set.quantity(first + 4)[0], -0.6, 1e-14);
   EXPECT_NEAR(set.quantity(first + 6)[0], std::sqrt(1 + 0.8 * 9 - 0.36), 1e-14);
-  // The sd of 3.35 gives points 4 apart, and 0 is the one nearest to the mean.
+  // The sd of 3.35 gives points at a distance of 4, and 0 is the point nearest to the mean.
   const auto density = [](double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI); };
   EXPECT_NEAR(set.quantity(first + 7 + 2)[0], 0.8 * density(0) + 0.2 * density(8), 1e-14);
   EXPECT_NEAR(set.quantity(first + 7 + 3)[0], 0.8 * density(4) + 0.2 * density(4), 1e-14);

@@ -1,4 +1,4 @@
-// The layout and priors of a small mixture posterior, for tests of the sampler.
+// Provides the layout and priors of a small mixture posterior, for tests of the sampler.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline PriorSet mixture_prior() {
   return prior;
 }
 
-/// Whether a kind of proposal runs on an engine: gradient samplers need its gradients.
+/// Returns whether a kind of proposal runs on an engine: gradient samplers need its gradients.
 inline bool runs_on(const LikelihoodEngine& engine, const std::string& kind) {
   const auto kinds = proposal_names(engine);
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();

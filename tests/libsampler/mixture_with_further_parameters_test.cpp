@@ -1,5 +1,5 @@
-// Mixtures whose components have a parameter besides weight, mean and scale, such as the degrees of freedom
-// of a Student t: nothing that holds for Gaussians only is computed for them.
+// Tests mixtures whose components have a parameter besides weight, mean and scale, such as the degrees of
+// freedom of a Student t. No quantity that exists only for Gaussians is computed for them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ Target target_with_df() {
   return {layout_with_df(), prior, column_sd};
 }
 
-// One draw of components with means 0, 10, 20 and -1, -11, -21, scales of 2 and 3, and df of 5, 6, 7.
+// Returns one draw of components with means 0, 10, 20 and -1, -11, -21, scales of 2 and 3, and df of 5, 6, 7.
 DrawSet one_draw() {
   DrawSet set;
   set.layout = layout_with_df();
@@ -91,7 +91,7 @@ TEST(MixtureWithFurtherParameters, IsNumberedWithThem) {
 TEST(MixtureWithFurtherParameters, IsGaussianWithoutThem) {
   DrawSet set = one_draw();
   set.layout.blocks.pop_back();
-  // A sampled argument of a prior is no parameter of the components.
+  // A sampled argument of a prior is not a parameter of the components.
   set.layout.blocks.push_back(
       {"means.sd", {kComponents}, Support::positive, DataUnit::scale, Influence::nothing, -1, 0});
   const auto mixture = find_mixture(set);

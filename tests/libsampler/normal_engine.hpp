@@ -11,15 +11,15 @@
 
 namespace emomc::testing {
 
-/// What the engine is asked for, by value to its kernel.
+/// The task of an evaluation, which the kernel receives by value.
 struct NormalTask {
   EnsembleView points;
   GradientView gradient;
   ActiveSet active;
 };
 
-/// Writes the log density of a chain's theta, normal numbers with means 0.3, 0.4, ... and precisions 1, 1.5,
-/// ..., and its gradient. Outputs that are not wanted are NaN.
+/// Writes the log density and the gradient at a chain's theta, for normal numbers with means 0.3, 0.4, ...
+/// and precisions 1, 1.5, .... Outputs that are not requested are NaN.
 EMOMC_HD inline void evaluate_normal(const NormalTask& task, int index) {
   const int chain = task.active.chains ? task.active.chains[index] : index;
   const double* theta = task.points.theta + static_cast<std::ptrdiff_t>(chain) * task.points.ld;

@@ -1,5 +1,5 @@
-// Lists in an order (PriorSet::list_orders): the transform, the density, starts, and the distribution that
-// every proposal samples, which is that of the order statistics of the prior.
+// Tests lists in an order (PriorSet::list_orders): the transform, the density, starts, and the distribution
+// that every proposal samples, which is that of the order statistics of the prior.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -43,7 +43,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-/// A number, and a list of four behind it, so that the list does not begin at 0.
+/// Returns a target of a number and a list of four behind it, so that the list does not begin at 0.
 Target target_of(const Case& c, ListOrder order) {
   ParameterLayout layout;
   layout.blocks.push_back({"first", {}, Support::real, DataUnit::none, Influence::everything, -1, -1});
@@ -116,7 +116,7 @@ TEST(OrderedLists, StartsAreInOrder) {
     std::sort(theta.begin() + 1, theta.end());
     std::sort(same.begin() + 1, same.end());
     EXPECT_EQ(theta, same);
-    // Values outside the support, and equal ones, which move_inside sets apart.
+    // The values are outside the support, or equal, in which case move_inside must separate them.
     for (std::vector<double> moved :
          {std::vector<double>{0, -2, 0.3, -2, 7}, {0, 5, 5, 5, 5}, {0, 0, 0, 0, 0}}) {
       target.move_inside(moved);
@@ -149,7 +149,7 @@ TEST(OrderedLists, NeedOnePriorForAllValuesAndFixedOnesInOrder) {
   EXPECT_THROW(make(prior_of(PriorFamily::dirichlet, {1}), Support::simplex), InputError);
 }
 
-/// Mean and mean square of each value of three, in increasing order.
+/// The mean and mean square of each of three values, in increasing order.
 struct Expected {
   Support support;
   PriorFamily family;
@@ -157,9 +157,9 @@ struct Expected {
   std::vector<double> mean, square;
 };
 
-// Order statistics of three: normal, David and Nagaraja 2003, table of means and variances (mean of the
-// largest 3 / (2 sqrt(pi)), variances 0.5594672 and 0.4486711); exponential, sums of independent exponentials
-// of rates 3, 2 and 1; uniform, Beta(k, 4 - k).
+// The order statistics of three values are known. Normal: David and Nagaraja 2003, table of means and
+// variances (mean of the largest 3 / (2 sqrt(pi)), variances 0.5594672 and 0.4486711). Exponential: sums of
+// independent exponentials of rates 3, 2 and 1. Uniform: Beta(k, 4 - k).
 const std::vector<Expected>& expected() {
   constexpr double kLargest = 0.8462843753216345;
   static const std::vector<Expected> all{
@@ -178,8 +178,8 @@ const std::vector<Expected>& expected() {
   return all;
 }
 
-// 9 values x 2 moments x 2 orders x 8 proposals = 288 comparisons of 5 standard errors: a false alarm in
-// 2e-4 of all seeds; the seed is fixed.
+// There are 9 values x 2 moments x 2 orders x 8 proposals = 288 comparisons of 5 standard errors, which gives
+// a false alarm in 2e-4 of all seeds; the seed is fixed.
 TEST(OrderedLists, EveryProposalSamplesTheOrderStatistics) {
   constexpr std::size_t kChains = 20, kDraws = 4000;
   for (const ListOrder order : {ListOrder::increasing, ListOrder::decreasing}) {
@@ -192,7 +192,7 @@ TEST(OrderedLists, EveryProposalSamplesTheOrderStatistics) {
       prior.blocks[names[k]] = prior_of(expected()[k].family, expected()[k].arguments);
       prior.list_orders[names[k]] = order;
     }
-    spec.log_density = {"", "x * (a[0] + b[0] + c[0])"};  // of rows where x is 0
+    spec.log_density = {"", "x * (a[0] + b[0] + c[0])"};  // for rows with x = 0
     const Expression expression(spec, {"x"});
     const std::vector<double> rows{0.0};
     const Expression::Bound bound = expression.bind(Backend::reference, rows);

@@ -1,4 +1,4 @@
-// Arguments of plan_resident() without a GPU: likelihoods, chains and steps as on an H200.
+// Makes arguments of plan_resident() without a GPU: likelihoods, chains and steps as on an H200.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace emomc::testing {
 
 inline constexpr ResidentMachine kH200{132, 233472, 232448};
 
-/// A thread gets as many rows as the engine states to have registers for.
+/// A thread has as many rows as the engine reports registers for.
 inline DeviceLikelihood planned_likelihood(std::size_t rows, int components = 8, int dim = 13) {
   const int blocks = (components + 3) / 4, coefficients = blocks * 4 * (2 * dim + 1),
             terms = components * (dim + 1);

@@ -1,4 +1,4 @@
-// Independent draws from artificial posteriors of mixtures, and permutations of their labels.
+// Makes independent draws from artificial posteriors of mixtures, and permutes their labels.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace emomc::testing {
 
 enum class Shape { diagonal, full, pair };
 
-/// Means and the logarithms of weights and scales are normal about the given values. With Shape::pair the
-/// model is two Gaussians with a common mean, whose scales are exp(means).
+/// A posterior in which means and the logarithms of weights and scales are normal about the given values.
+/// With Shape::pair the model is two Gaussians with a common mean, whose scales are exp(means).
 struct MixturePosterior {
   Shape shape = Shape::diagonal;
   std::vector<double> weights;             // [K]

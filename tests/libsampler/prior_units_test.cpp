@@ -1,4 +1,4 @@
-// Priors that are stated in other units have the same density up to log_prior_offset.
+// Tests that priors that are stated in other units have the same density up to log_prior_offset.
 #include "emomc/sampler/prior_units.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The properties of a proposal's blocks in its plan, compared with the transforms themselves.
+// Compares the properties of a proposal's blocks in its plan with the transforms themselves.
 #include "proposal_blocks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Chains that are spread over ranks, here threads: draws do not depend on the number of ranks.
+// Tests chains that are divided among ranks, which are threads here: draws do not depend on the number of
+// ranks.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,7 +29,8 @@ using testing::mixture_prior;
 constexpr int kDim = 9;
 const std::vector<double> kUnitSd(8, 1.0);
 
-// Depends on every parameter, so that moves of one do not hide errors of another.
+// Returns a log likelihood that depends on every parameter, so that moves of one parameter do not hide errors
+// of another.
 double bumpy(int, const double* theta, double* gradient) {
   double sum = 0;
   for (int i = 0; i < kDim; ++i) {
@@ -45,7 +47,7 @@ struct Spread {
   std::vector<ChainPlan> plans;
   RunOptions options;
   std::vector<double> starts;
-  std::atomic<int>* gathers = nullptr;  ///< with it, devices are connected by the test
+  std::atomic<int>* gathers = nullptr;  ///< if given, the test connects the devices
 
   explicit Spread(const std::string& kind, int chains = 17, int groups = 1) {
     for (int g = 0; g < groups; ++g) {
@@ -66,7 +68,7 @@ struct Spread {
   }
 
   struct Outcome {
-    std::vector<Keeper> keepers;  ///< of each rank
+    std::vector<Keeper> keepers;  ///< one keeper for each rank
     std::vector<RunResult> results;
   };
   Outcome run(int size, const SamplerState* resume = nullptr, std::int64_t stop_after = -1,
@@ -77,7 +79,7 @@ struct Spread {
     std::vector<std::exception_ptr> errors(static_cast<std::size_t>(size));
     std::vector<std::thread> threads;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-      // The answers of other ranks' handlers do not count.
+      // The results of other ranks' handlers have no effect.
       if (r == 0 && stop_after >= 0) outcome.keepers[r].stop_after = stop_after;
       threads.emplace_back([&, r] {
         try {
@@ -101,7 +103,7 @@ struct Spread {
   }
 };
 
-// Adaptation has NaN for what is not known yet.
+// Bits are compared, because the adaptation has NaN for unknown values.
 std::vector<std::uint64_t> bits(const std::vector<double>& values) {
   std::vector<std::uint64_t> bits(values.size());
   if (!values.empty()) std::memcpy(bits.data(), values.data(), values.size() * sizeof(double));

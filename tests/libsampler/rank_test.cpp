@@ -1,19 +1,18 @@
 // Exact rank tests of every proposal (Gandy and Scott 2020, "Unit testing for MCMC and other Monte Carlo
 // methods", arXiv:2001.06465). theta comes from the prior and y from the model. theta is put at a random
-// position M of a chain of L points given y; the points after it come from the kernel, those before it from
-// the reversed kernel. The rank of any function at position M among all L points is then uniform, however
-// slowly the chain mixes.
+// position M of a chain of L points given y; the points after it come from the kernel, and those before it
+// from the reversed kernel. The rank of any function at position M among all L points is then uniform,
+// however slowly the chain mixes.
 //
 // A sweep is a product of reversible kernels, one for each block, and its reverse is the sweep with the
 // blocks in reverse order; the halves of an ensemble are such blocks. The two tries of delayed rejection are
 // one reversible kernel. An ensemble has one rank, that of the sum of a function over its chains, each with
-// its own data (joint_test.cpp gives the reason).
-// Where a step's kernel depends on its number (chees), the steps before the position are walked in reverse
-// order.
+// its own data (joint_test.cpp gives the reason). If a step's kernel depends on its number (chees), the steps
+// before the position are made in reverse order.
 //
-// False alarms: the chi-square statistic of each function's ranks has a bound that it exceeds with
-// probability 1e-10, and a run of the whole suite has fewer than 1,000 of them: 1e-7, with an expected count
-// of 100 or more in each bin.
+// The chi-square statistic of each function's ranks has a bound that it exceeds with probability 1e-10, and a
+// run of the whole suite has fewer than 1,000 such statistics. This gives a rate of false alarms of 1e-7,
+// with an expected count of 100 or more in each bin.
 #include <gtest/gtest.h>
 
 #include <boost/math/distributions/chi_squared.hpp>
@@ -40,17 +39,17 @@ class Ranks {
     counts_.assign(functions_.names().size(), std::vector<double>(kPlaces));
   }
 
-  /// Adds `num_replicas` ranks: those of the chains first_chain, first_chain + 1, ...
+  /// Adds the `num_replicas` ranks of the chains first_chain, first_chain + 1, ...
   void add(int num_replicas, std::uint32_t first_chain, ComponentCaches caches) {
     if (traits_of_kind(test_.proposal.kind).length != device::TrajectoryLength::learnt)
       return add_at(std::nullopt, num_replicas, first_chain, caches);
-    // The kernel of a step depends on its number, so that replicas of one place walk the same steps.
+    // The kernel of a step depends on its number, so that replicas at the same position make the same steps.
     const int of_a_place = num_replicas / kPlaces;
     for (int place = 0; place < kPlaces; ++place)
       add_at(place, of_a_place, first_chain + static_cast<std::uint32_t>(place * of_a_place), caches);
   }
 
-  /// All replicas are at `place`, if it is given.
+  /// Adds ranks of replicas that are all at position `given_place`, if it is given.
   void add_at(std::optional<int> given_place, int num_replicas, std::uint32_t first_chain,
               ComponentCaches caches) {
     const int together = test_.chains_per_replica(), num_chains = num_replicas * together;
@@ -113,7 +112,7 @@ class Ranks {
   }
 
  private:
-  // The sums of each function over a replica's chains, one replica after another.
+  // Returns the sums of each function over a replica's chains, one replica after another.
   std::vector<double> sums(const JointPairs& pairs) const {
     const auto together = static_cast<std::size_t>(test_.chains_per_replica());
     std::vector<double> sums(pairs.log_prior.size() / together * counts_.size());
@@ -127,7 +126,7 @@ class Ranks {
   JointTest test_;
   Backend backend_;
   JointFunctions functions_;
-  std::vector<std::vector<double>> counts_;  ///< by function, then rank
+  std::vector<std::vector<double>> counts_;  ///< for each function, counts of each rank
   std::vector<double> acceptance_;
 };
 

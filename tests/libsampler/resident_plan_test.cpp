@@ -1,5 +1,5 @@
-// How chains are assigned to the multiprocessors of a GPU for the kernel that runs many steps. No GPU is
-// needed.
+// Tests how chains are assigned to the multiprocessors of a GPU for the kernel that runs many steps. No GPU
+// is needed.
 #include "resident_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(ResidentPlan, ChainsWithRoomHaveSeveralCandidatesAtOnce) {
   }
   EXPECT_EQ(plan(1000, 60)->sizes.num_lines, 2);
   EXPECT_EQ(plan(3000, 100)->sizes.num_lines, 1);
-  // Slow rows of one chain: the alternative is to launch every step.
+  // One chain has slow rows: the alternative is to launch every step.
   DeviceLikelihood tied = likelihood(10'000);
   tied.leaves_registers = false;
   tied.sizes.num_coefficients *= 4;
@@ -110,7 +110,7 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
                             .lists.max_leaves;
       EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
       EXPECT_EQ(p->resident_nodes == p->nodes_per_block, p->num_blocks * 3000ul > c.rows);
-      // Otherwise the kernel would look for all rows in shared memory.
+      // Otherwise the kernel would search for all rows in shared memory.
       const bool outside = p->num_blocks * 3000ul <= c.rows;
       EXPECT_EQ(p->has_rows_outside(), outside);
       const auto l = likelihood(c.rows);
@@ -136,7 +136,7 @@ TEST(ResidentPlan, ManyChainsShareBlocks) {
   many.kept_bytes = 256ul * 6 * 100'352 * 4;
   EXPECT_FALSE(plan_resident(many, chains(256), view(many), {17, false, true}, kMachine));
   l.leaves_registers = true;
-  // Chains take turns in a block.
+  // Several chains take turns in a block.
   EXPECT_FALSE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
   l.kept_bytes *= 4;
   EXPECT_TRUE(plan_resident(l, chains(1024), view(l), {17, false, true}, kMachine)->sizes.caches);
@@ -160,7 +160,7 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
           plan_nodes(likelihood(rows), chains(count), p->sizes.rows_per_lane, p->log2_piece).lists.max_leaves;
       EXPECT_EQ(p->nodes_per_block % (1 << p->log2_piece), 0);
       EXPECT_GE(p->nodes_per_block * p->num_blocks, nodes);
-      EXPECT_LT(p->nodes_per_block * (p->num_blocks - 1), nodes);  // every block has some
+      EXPECT_LT(p->nodes_per_block * (p->num_blocks - 1), nodes);  // every block has some nodes
       EXPECT_LE(nodes >> p->log2_piece, 2048);
     }
   // Without blocks that wait for each other, clusters are used if they can hold the rows.
@@ -168,8 +168,8 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
   const auto clustered = plan_resident(l, chains(1), view(l), {17}, kMachine, false);
   ASSERT_TRUE(clustered);
   EXPECT_EQ(clustered->num_blocks, kLargest);
-  // A block without rows, or a turn without a likelihood, would send nothing to the others, so that none
-  // would wait for it.
+  // A block without rows, or a turn without a likelihood, would send nothing to the other blocks, which would
+  // then not wait for it.
   DeviceLikelihood segments = likelihood(0);
   segments.segment_first_tile = {0, 98, 147};
   segments.segment_rows = {100'000, 50'000};
@@ -191,7 +191,7 @@ TEST(ResidentPlan, ManyRowsAreTakenByAllMultiprocessors) {
     EXPECT_TRUE(p->has_rows_outside());
     EXPECT_GE(p->resident_nodes, 20);
   }
-  // If a lane has registers for many rows it uses them, unless warps would have no rows.
+  // If a lane has registers for many rows, these are used, unless warps would have no rows.
   for (const auto& [rows, each] : {std::pair<std::size_t, int>{300'000, 4}, {400'000, 8}, {1'000'000, 8}}) {
     DeviceLikelihood two = likelihood(rows, 2, 1);
     two.rows_per_thread = 8;
@@ -223,7 +223,7 @@ TEST(ResidentPlan, WhatABlockTakesIsThere) {
   EXPECT_FALSE(plan(2800, 130, true)->sizes.caches);
 }
 
-// A slice of a GPU, or a small GPU.
+// The machine is a slice of a GPU, or a small GPU.
 TEST(ResidentPlan, FewMultiprocessorsAreEnough) {
   for (int multiprocessors : {1, 2, 3, 8, 16, 20})
     for (std::size_t rows : {1u, 100u, 5316u, 100'000u})
@@ -277,13 +277,13 @@ TEST(ResidentPlan, NodesCoverTheRowsOfEachListOnce) {
     EXPECT_EQ(rows_in(0), 1540);
     EXPECT_EQ(rows_in(1), 40);
     EXPECT_EQ(nodes.nodes[static_cast<std::size_t>(nodes.lists.first_leaf[1])].row, 2 * 1024);
-    // For the first list: segments begin at these nodes, and one more entry is the end of the last segment.
+    // In the first list, segments begin at these nodes, and one more entry is the end of the last segment.
     const int first = (1500 + 32 * rows_per_lane - 1) / (32 * rows_per_lane);
     const int last = (40 + 32 * rows_per_lane - 1) / (32 * rows_per_lane);
     EXPECT_EQ(std::vector<int>(nodes.lists.segment_first.begin(), nodes.lists.segment_first.begin() + 4),
               (std::vector<int>{0, first, first, first + last}));
     EXPECT_EQ(nodes.lists.max_segments, 3);
-    // Pieces of four nodes: the last nodes of a segment have no rows.
+    // With pieces of four nodes, the last nodes of a segment have no rows.
     const ResidentNodes pieces = plan_nodes(l, plans, rows_per_lane, 2);
     const auto padded = [](int count) { return (count + 3) / 4 * 4; };
     EXPECT_EQ(std::vector<int>(pieces.lists.segment_first.begin(), pieces.lists.segment_first.begin() + 4),

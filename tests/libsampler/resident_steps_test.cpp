@@ -1,5 +1,5 @@
-// Many steps in one kernel on a GPU give the same draws as steps whose parts are launched separately, for
-// every form of this kernel.
+// Tests that many steps in one kernel on a GPU give the same draws as steps whose parts are launched
+// separately, for every form of this kernel.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,8 +34,8 @@ bool is_in_one_kernel(const std::string& stepping) {
   return stepping.starts_with("many steps in one kernel");
 }
 
-// For few and for many chains, rows in two segments, clusters with one and with several blocks, and one
-// candidate or several at a time.
+// The cases cover few and many chains, rows in two segments, clusters with one and with several blocks, and
+// one candidate or several at a time.
 TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   for (const auto& [chains, how] : {std::pair{1u, "candidates of a chain at once"},
@@ -56,8 +56,8 @@ TEST_P(OnBackendWithProposal, StepsInOneKernelHaveTheDrawsOfLaunchedOnes) {
       }
 }
 
-// The kernels for sizes as in speech, whose code depends on the numbers of components and columns, and the
-// kernel for more columns.
+// The cases cover the kernels for sizes that occur in speech, whose code depends on the numbers of components
+// and columns, and the kernel for more columns.
 TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   struct Case {
@@ -87,7 +87,7 @@ TEST_P(OnBackendWithProposal, StepsAtTheSizesOfSpeechHaveTheDrawsOfLaunchedOnes)
   }
 }
 
-// More rows than a cluster can hold, in one and in two segments.
+// There are more rows than a cluster can hold, in one and in two segments.
 TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   struct Case {
@@ -98,7 +98,7 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
   };
   for (const Case& c : {Case{300'000, 1, false, Precision::mixed}, Case{140'000, 3, true, Precision::mixed},
                         Case{93'000, 32, false, Precision::mixed}, Case{60'000, 20, true, Precision::float64},
-                        // More rows than fit into shared memory, 364 kB for each block.
+                        // These are more rows than fit into shared memory, 364 kB for each block.
                         Case{93'000, 32, false, Precision::float64}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " rows, " + std::to_string(c.chains) + " chains");
     Problem problem(c.segments ? std::vector<int>{1, 0} : std::vector<int>{0}, c.chains, 3, c.rows);
@@ -111,8 +111,9 @@ TEST_P(OnBackendWithProposal, StepsOnAllBlocksHaveTheDrawsOfLaunchedOnes) {
   }
 }
 
-// More chains than multiprocessors: in one block and in clusters, with one and with two segments, with rows
-// that do not all fit into shared memory, with clusters one after another, and with teams without a chain.
+// There are more chains than multiprocessors: in one block and in clusters, with one and with two segments,
+// with rows that do not all fit into shared memory, with clusters one after another, and with teams without a
+// chain.
 TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   const bool all_at_once =
@@ -144,7 +145,7 @@ TEST_P(OnBackendWithProposal, StepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
   }
 }
 
-// For compute-sanitizer, under which the test above takes too long.
+// This test is for compute-sanitizer, under which the test above takes too long.
 TEST_P(OnBackendWithProposal, AFewStepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
   if (const std::string why = why_launched(); !why.empty()) GTEST_SKIP() << why;
   for (const int components : {3, 40}) {
@@ -157,7 +158,7 @@ TEST_P(OnBackendWithProposal, AFewStepsOfManyChainsHaveTheDrawsOfLaunchedOnes) {
   }
 }
 
-// Blocks that change elements outside themselves, and fixed parameters.
+// Blocks change elements outside themselves, and some parameters are fixed.
 TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   for (const std::string kind : {"component_wise", "split_merge"})
@@ -183,10 +184,10 @@ TEST_P(OnBackend, OrdersAndFixedPartsInOneKernelHaveTheDrawsOfLaunchedSteps) {
     }
 }
 
-// Few and many chains, on few rows and on so many that all multiprocessors work on one chain.
+// The cases have few and many chains, on few rows and on so many that all multiprocessors work on one chain.
 TEST_P(OnBackend, TwoGaussiansInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
-  // This run leaves other values than zeros in shared memory.
+  // This run leaves values other than zero in shared memory.
   Keeper unused;
   Problem(std::vector<int>{0}, 1, 3, 140'000).run(Backend::cuda, Precision::float64, unused);
   PriorSet prior;
@@ -212,7 +213,7 @@ TEST_P(OnBackend, TwoGaussiansInOneKernelHaveTheDrawsOfLaunchedSteps) {
     }
 }
 
-// More components than a warp has lanes.
+// There are more components than a warp has lanes.
 TEST_P(OnBackend, ManyComponentsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   for (const std::uint64_t chains : {2u, 30u}) {
@@ -224,7 +225,7 @@ TEST_P(OnBackend, ManyComponentsInOneKernelHaveTheDrawsOfLaunchedSteps) {
   }
 }
 
-// Covariances with few rows and with so many that all multiprocessors work on one chain.
+// The covariances are tested with few rows and with so many that all multiprocessors work on one chain.
 TEST_P(OnBackend, CovariancesInOneKernelHaveTheDrawsOfLaunchedSteps) {
   if (GetParam() != Backend::cuda) GTEST_SKIP() << "there are no kernels";
   for (const std::string covariance : {"full", "tied"})

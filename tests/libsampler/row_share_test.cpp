@@ -1,4 +1,5 @@
-// Chains whose rows are divided over ranks: each rank runs all of them, with the draws of one rank.
+// Tests chains whose rows are divided among ranks: each rank runs all chains, with the draws of a single
+// rank.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -28,20 +29,20 @@ INSTANTIATE_TEST_SUITE_P(Engines, DrawsOverRanks, ::testing::Values(Backend::cpu
                            return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
                          });
 
-// Walks with and without kept sums of components, a proposal that looks at other chains, and gradients, of
-// which nuts leaves out other chains in each leapfrog.
+// The kinds are walks with and without kept sums of components, a proposal that uses other chains, and
+// gradient samplers, of which nuts skips different chains in each leapfrog.
 TEST_P(DrawsOverRanks, AreThoseOfOneRank) {
   const testing::MixtureProblem mixture = testing::random_problem(3, 2, 5000, 3);
   const Target target(testing::mixture_layout(3, 2), testing::mixture_prior(), std::vector<double>(2, 1.0));
   RunOptions options;
-  options.warmup = 6;  // each evaluation is a meeting of all ranks, which costs little but on a busy machine
+  options.warmup = 6;  // all ranks meet in each evaluation, which takes long only on a busy machine
   options.draws = 4;
   options.seed = 11;
-  std::size_t which = 0;  // another number of ranks for each
+  std::size_t which = 0;  // varies the number of ranks
   for (const std::string kind : {"random_walk", "component_wise", "stretch", "hmc", "nuts"})
     for (const Precision precision : {Precision::mixed, Precision::float64}) {
       if (GetParam() == Backend::cpu && precision == Precision::mixed && kind != "nuts")
-        continue;  // for time
+        continue;  // saves time
       SCOPED_TRACE(kind);
       std::vector<ChainPlan> plans;
       std::vector<double> starts;

@@ -24,7 +24,7 @@ using testing::number;
 
 const std::vector<double> kUnitSd(8, 1.0);
 
-// A log likelihood that is not a sum over rows and depends on every parameter.
+// Returns a log likelihood that is not a sum over rows and depends on every parameter.
 double bumpy(const double* theta) {
   double sum = 0;
   for (int i = 0; i < 10; ++i)
@@ -149,8 +149,8 @@ bool have_the_same_bits(const std::vector<double>& a, const std::vector<double>&
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-// Expects the same draws from a run that is stopped after every few steps and continued, as by a kill and
-// --resume.
+// Expects the same draws from a run that is stopped after every few steps and continued, as after a kill and
+// with --resume.
 void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_each,
                                      const std::string& what) {
   const auto device = make_host_device();
@@ -166,7 +166,7 @@ void expect_the_same_draws_in_pieces(const Problem& problem, std::int64_t steps_
     Keeper piece;
     piece.stop_after = state.step + steps_each;
     result = problem.run(*device, piece, pieces == 0 ? nullptr : &state);
-    // No draw is handed over that is later than the state.
+    // No draw is passed on that is later than the state.
     state = piece.states.back();
     theta.insert(theta.end(), piece.theta.begin(), piece.theta.end());
     warmup_theta.insert(warmup_theta.end(), piece.warmup_theta.begin(), piece.warmup_theta.end());
@@ -195,7 +195,7 @@ TEST(RunChains, GoesOnFromAStateBetweenAnyTwoSegmentsBitForBit) {
     }
 }
 
-// A chain that has not settled adapts by the rise of its log density within a window.
+// A chain that has not settled adapts to the rise of its log density within a window.
 TEST(RunChains, AClimbGoesOnFromAState) {
   Problem problem;
   for (std::size_t i = 0; i < problem.starts.size(); ++i)
@@ -221,8 +221,8 @@ TEST(RunChains, EveryProposalGoesOnFromAState) {
   }
 }
 
-// An interruption in a long window could lose half of a warm-up: the points and counts of the window are part
-// of the state.
+// Without the window's points and counts in the state, an interruption in a long window could lose half of a
+// warm-up.
 TEST(RunChains, StopsInTheMiddleOfAWindow) {
   const auto device = make_host_device();
   Problem problem;
@@ -338,9 +338,10 @@ TEST(RunChains, AnUnknownProposalIsRefusedByName) {
   }
 }
 
-// The target is the prior, sampled with a warm-up and 4 chains: the acceptance rate is close to its target,
-// and the means of all elements are within 5.6 standard errors, estimated from 50 batches of each chain: 40
-// comparisons, t with 199 degrees of freedom, rate of false alarms below 1e-6 (2.6e-8 each).
+// The target is the prior, sampled with a warm-up and 4 chains. The acceptance rate is close to its target,
+// and the means of all elements are within 5.6 standard errors, estimated from 50 batches of each chain.
+// There are 40 comparisons, t with 199 degrees of freedom, with a rate of false alarms below 1e-6 (2.6e-8
+// each).
 TEST(RunChains, AdaptsAndSamplesThePrior) {
   const auto device = make_host_device();
   for (const char* kind : {"random_walk", "component_wise"})
@@ -362,7 +363,8 @@ TEST(RunChains, AdaptsAndSamplesThePrior) {
         EXPECT_GT(rate, 0.1) << kind;
         EXPECT_LT(rate, 0.6) << kind;
       }
-      // Dirichlet(2, 2); normal(0.5, 2); half normal above its floor: f + sd * phi / Phi.
+      // The expected means are those of Dirichlet(2, 2), of normal(0.5, 2), and of a half normal above its
+      // floor: f + sd * phi / Phi.
       const double z = 0.05 / 1.5;
       const double scale =
           1.5 * std::exp(-z * z / 2) / std::sqrt(2 * M_PI) / (0.5 * std::erfc(z / std::sqrt(2)));

@@ -289,7 +289,7 @@ TEST_F(RunDirectory, CheckpointsComeBackAndDamageIsDetected) {
   EXPECT_TRUE(committed_chains(file).empty());
 }
 
-// A run with two chains and a checkpoint that has committed their draws.
+// The run has two chains and a checkpoint that has committed their draws.
 TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
   const fs::path run = folder_ / "run";
   EXPECT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
@@ -334,7 +334,7 @@ TEST_F(RunDirectory, ChainsThatLackWhatTheCheckpointHasCommittedAreRefused) {
   EXPECT_EQ(read_chains(run).size(), 1u);
 }
 
-// Each would count as one more independent chain and raise the ESS.
+// Each further file would count as another independent chain and raise the ESS.
 TEST_F(RunDirectory, AChainFileThatIsNoneOfThisRunIsRefusedByName) {
   const fs::path run = folder_ / "run";
   ASSERT_FALSE(prepare_run_directory(run, ExistingRun::refuse));
@@ -422,7 +422,7 @@ TEST_F(RunDirectory, ASecondProcessIsRefused) {
   check_run_directory(folder_, ExistingRun::refuse);
 }
 
-// A process that was just killed may still hold its lock.
+// A process that was just killed may still hold its lock for a short time.
 TEST_F(RunDirectory, ALockThatIsReleasedSoonIsWaitedFor) {
   auto first = std::make_unique<RunLock>(folder_);
   std::thread ending([&] {

@@ -1,4 +1,4 @@
-// Compiles every kernel that the program compiles at run time; NVRTC needs no GPU.
+// Compiles every kernel that the program compiles at run time. NVRTC needs no GPU.
 #include "emomc/core/runtime_kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ bool takes_turns(const std::string& proposal) {
   return proposal == "DelayedRejection" || proposal == "DifferentialEvolution" || proposal == "Stretch";
 }
 
-// `more`: the arguments of BatchConfig after the columns, the last one without its bracket.
+// Returns the source of a batch kernel. `more` contains the arguments of BatchConfig after the columns, the
+// last one without its bracket.
 KernelSource batch_kernel(const std::string& model, const std::string& real, int components, int columns,
                           const std::string& more) {
   const DeviceCode code = mixture_device_code("emomc::device::" + model, components, columns);
@@ -68,7 +69,7 @@ struct BatchSizes {
 // Rows and sums stay in registers: a spill in the loop over chains would cost time in every evaluation.
 void expect_batch_kernels(const std::vector<BatchSizes>& sizes) {
   for (const auto& model : kModels) {
-    // Those whose arithmetic leaves no registers (MixtureRows::kLeavesRegisters).
+    // The arithmetic of these models leaves no registers (MixtureRows::kLeavesRegisters).
     const bool fixed = model == "TwoGaussian", heavy_tails = model == "StudentTMixture",
                pairs = model == "FullMixture" || model == "TiedMixture" || heavy_tails;
     for (const auto& [real, components, dim, rows] : sizes)
@@ -114,9 +115,9 @@ struct PlannedKernel {
   int dim = 13, components = 8;
 };
 
-// Sizes for which the rule chooses each form: several candidates at once, one for both outcomes, one after
-// another, many chains at the same time, and all multiprocessors for one chain; the last two also with rows
-// in device memory.
+// Returns sizes for which the rule chooses each form: several candidates at once, one for both outcomes, one
+// after another, many chains at the same time, and all multiprocessors for one chain; the last two also with
+// rows in device memory.
 std::vector<PlannedKernel> planned_kernels() {
   std::vector<PlannedKernel> result;
   using Sizes = std::pair<std::size_t, std::size_t>;  // rows, chains
@@ -139,15 +140,16 @@ std::vector<PlannedKernel> planned_kernels() {
   }
   result.push_back({"TwoGaussian", "RandomWalk", "double", 1'000'000, 1, 1});
   result.push_back({"GaussianMixture", "ComponentWise", "float", 10'000, 1, 39});
-  // Many components with few columns: the most registers for a split and a merge.
+  // Many components with few columns need the most registers for a split and a merge.
   result.push_back({"GaussianMixture", "SplitMerge", "float", 1'200, 600, 2, 40});
   return result;
 }
 
 enum class Compiled { some, all };
 
-// The state of a chain is in shared memory; a few words may be spilled between the loops over rows. `some`
-// compiles the first kernel of each form, of each proposal and of each model, and plans the others.
+// The state of a chain is in shared memory; a few words may be spilled between the loops over rows.
+// Compiled::some compiles the first kernel of each form, of each proposal and of each model, and plans the
+// others.
 void expect_resident_kernels(Compiled which) {
   std::map<std::string, std::set<device::ResidentForm>> forms;
   std::set<std::string> seen;
@@ -210,12 +212,13 @@ TEST_F(RuntimeKernels, ResidentKernelsOfEachModelProposalAndFormCompile) {
   expect_resident_kernels(Compiled::some);
 }
 
-// All of them take minutes.
+// Compiling all kernels takes minutes.
 TEST_F(RuntimeKernelsLong, ResidentKernelsOfAllModelsAndProposalsCompile) {
   expect_resident_kernels(Compiled::all);
 }
 
-// A likelihood of the user's own takes the same kernels, and those that mixtures have ahead of time.
+// A likelihood of the user's own uses the same kernels at run time, and also those that are compiled in
+// advance for mixtures.
 TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
   const DensityModel<PoissonRegression> model(EMOMC_SOURCE_DIR "/docs/examples/poisson_regression.hpp");
   const DeviceModel known = model.device();
@@ -258,7 +261,8 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
   }
 }
 
-// Likelihoods of a configuration, with a linear predictor whose columns are in registers or streamed.
+// The likelihoods come from a configuration, with a linear predictor whose columns are in registers or
+// streamed.
 TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
   for (int covariates : {0, 10, 40, 50}) {
     ExpressionSpec spec;

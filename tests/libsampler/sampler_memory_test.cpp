@@ -1,4 +1,4 @@
-// sampler_memory() compared with the allocations of run_chains, and its refusal before any allocation.
+// Compares sampler_memory() with the allocations of run_chains, and tests its refusal before any allocation.
 #include <gtest/gtest.h>
 
 #include "emomc/core/errors.hpp"
@@ -84,7 +84,7 @@ TEST_F(SamplerMemoryTest, IsWhatARunAllocates) {
     run(device, kind);
     const SamplerMemory memory = planned(kind);
     EXPECT_EQ(memory.state + memory.draws / 2 + memory.drawn_ahead, device.allocated) << kind;
-    // On the host: draws, and the counters of two segments.
+    // The memory on the host contains draws, and the counters of two segments.
     EXPECT_GE(device.allocated_on_host, memory.draws / 2) << kind;
     EXPECT_LT(device.allocated_on_host, memory.draws / 2 + memory.state) << kind;
   }

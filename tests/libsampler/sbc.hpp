@@ -30,20 +30,20 @@ struct Scenario {
   std::size_t num_rows = 10;
   ProposalSpec proposal;
   std::int64_t thin = 30;  ///< steps between the ranked draws
-  /// Chains of each data set; moves by other chains' state need several. All but the first begin at draws
-  /// from the prior.
+  /// Number of chains of each data set. Moves by other chains' states need several chains. All but the first
+  /// chain begin at draws from the prior.
   int num_chains = 1;
   Backend backend = Backend::cpu;
   Precision precision = Precision::float64;
   std::int64_t warmup = 500;
-  /// The prior and the power of the likelihood that the chains use, if these are to be wrong.
+  /// The prior and the power of the likelihood that the chains use, if these are deliberately wrong.
   std::optional<PriorSet> assumed_prior = std::nullopt;
   double beta = 1;
 };
 
 inline void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 
-/// Ranks are in 0 .. num_draws.
+/// The counts of ranks, which are in 0 .. num_draws.
 struct Ranks {
   struct Quantity {
     std::string name;
@@ -54,11 +54,11 @@ struct Ranks {
   std::vector<Quantity> quantities;
 };
 
-inline constexpr int kRankedDraws = 31;  ///< or slightly more, so that several chains have equally many
+inline constexpr int kRankedDraws = 31;  ///< or slightly more, so that several chains have equal numbers
 
-/// Parameters from the prior and data drawn with them, one segment of rows for each replicate.
+/// Parameters from the prior, and data drawn with them: one segment of rows for each replicate.
 struct Replicates {
-  int dim = 0;                 ///< of one true parameter vector
+  int dim = 0;                 ///< dimension of one true parameter vector
   std::vector<double> truths;  ///< num_replicates x dim
   DataSet data;
 
@@ -78,7 +78,7 @@ struct Replicates {
   }
 };
 
-/// The label-free quantities, log_prior and, if it is given, log_likelihood.
+/// Computes the label-free quantities, log_prior and, if it is given, log_likelihood.
 class Quantities {
  public:
   explicit Quantities(const Target& target) : target_(target), label_free_(target) {}
@@ -110,7 +110,8 @@ class Ranking {
       ranks_.quantities.push_back({name, std::vector<int>(static_cast<std::size_t>(num_draws) + 1, 0), 0});
   }
 
-  /// `draws` has the quantities of one draw after another. Ties are broken at random.
+  /// Adds the rank of one replicate. `draws` has the quantities of one draw after another. Ties are broken at
+  /// random.
   void add(const std::vector<double>& truth, const std::vector<std::vector<double>>& draws,
            Simulator& simulator) {
     std::vector<double> of_quantity(draws.size());
@@ -140,7 +141,7 @@ inline Target assumed_target(const Scenario& scenario) {
           std::vector<double>(static_cast<std::size_t>(truth.num_columns), 1.0)};
 }
 
-/// The log likelihood of each replicate's true parameters, computed by the engine.
+/// Returns the log likelihood of each replicate's true parameters, computed by the engine.
 inline std::vector<double> truths_log_likelihoods(LikelihoodEngine& engine, const Replicates& replicates) {
   const int count = static_cast<int>(replicates.data.segments.size()), dim = engine.layout().dim();
   std::vector<ChainPlan> plans;
@@ -199,7 +200,7 @@ inline void rank_batch(const Scenario& scenario, int count, std::uint64_t seed, 
 }
 
 inline Ranks sbc(const Scenario& scenario, int num_replicates, std::uint64_t seed) {
-  constexpr int kBatch = 50;  // a chain's component cache is as long as all data of a batch
+  constexpr int kBatch = 50;  // a chain's component cache has the size of all data of a batch
   const Target target = assumed_target(scenario);
   const int chains = scenario.num_chains, draws = (kRankedDraws + chains - 1) / chains;
   Ranking ranking(Quantities(target).names(true), draws * chains, num_replicates);
@@ -209,7 +210,7 @@ inline Ranks sbc(const Scenario& scenario, int num_replicates, std::uint64_t see
   return ranking.ranks();
 }
 
-/// The same with the library's draws from the prior in place of a chain's draws.
+/// Returns ranks with the library's draws from the prior in place of a chain's draws.
 inline Ranks prior_ranks(const Scenario& scenario, int num_replicates, std::uint64_t seed) {
   Simulator simulator(scenario.truth, seed);
   const Target target = assumed_target(scenario);

@@ -1,4 +1,4 @@
-// Diagnostics of few draws, compared with R's posterior and ArviZ and with the spread over seeds; and of
+// Compares diagnostics of few draws with R's posterior and ArviZ and with the spread over seeds, and tests
 // draws with ties.
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ double variance(const std::vector<double>& x) {
   return sum / static_cast<double>(x.size() - 1);
 }
 
-// The ESS of the mean as docs/statistics.md defines it, given that of posterior, computed by plain sums over
+// Computes the ESS of the mean as docs/statistics.md defines it, given that of posterior, by plain sums over
 // the halves.
 double ess_by_definition(const Chains& chains, double posterior) {
   const std::size_t n = chains.num_draws / 2, skip = chains.num_draws - n;
@@ -135,7 +135,7 @@ TEST(ShortChains, ErrorsOfManyShortChainsAreTheSpreadOverSeeds) {
   }
 }
 
-// A column with two values, and one whose 95 % quantile is its maximum.
+// One column has two values, and the 95 % quantile of the other one is its maximum.
 TEST(ShortChains, TiesHaveATailEss) {
   Chains binary = autoregressive(3, 4, 500, 0), top = binary;
   for (double& x : binary.values) x = x < -0.5 ? 1 : 0;
@@ -146,7 +146,7 @@ TEST(ShortChains, TiesHaveATailEss) {
     EXPECT_EQ(s.ess_tail, ess_tail(chains.view()));
     EXPECT_LT(s.rhat, 1.02);
   }
-  // Half zeros and half ones: all have the same distance from the median.
+  // Half of the draws are zeros and half are ones: all have the same distance from the median.
   Chains coin = autoregressive(4, 2, 400, 0);
   for (std::size_t i = 0; i < coin.values.size(); ++i) coin.values[i] = static_cast<double>((i * 7 / 3) % 2);
   EXPECT_FALSE(std::isnan(summarize(coin.view()).rhat));

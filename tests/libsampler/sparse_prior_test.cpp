@@ -1,5 +1,5 @@
-// Priors with most of their mass at the boundary of the support, where weights underflow a double: sparse
-// Dirichlet priors, and Beta priors with small arguments.
+// Tests priors with most of their mass at the boundary of the support, where weights underflow a double:
+// sparse Dirichlet priors, and Beta priors with small arguments.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -34,7 +34,7 @@ Target sparse_target(int K, double alpha, std::vector<double> means = {}) {
   return Target(mixture_layout(K, 1), prior, std::vector<double>(1, 1.0));
 }
 
-// log w of u in long double: log softmax of V u, with V by its definition.
+// Returns log w of u in long double: log softmax of V u, with V by its definition.
 std::vector<long double> log_weights_of(const std::vector<double>& u) {
   const auto K = static_cast<int>(u.size()) + 1;
   std::vector<long double> y(u.size() + 1, 0.0L);
@@ -74,7 +74,8 @@ TEST(SparsePrior, DensityOfWeightsThatADoubleDoesNotHold) {
     }
 }
 
-// The integral of exp(log prior + log Jacobian) over u; most of it is where one weight has underflowed.
+// The test integrates exp(log prior + log Jacobian) over u. Most of the mass is where one weight has
+// underflowed.
 TEST(SparsePrior, IntegratesToOne) {
   const double alpha = 0.002, edge = 25000, h = 0.25;  // the tails fall by exp(-alpha sqrt(2) u)
   const Target weights = sparse_target(2, alpha);
@@ -113,7 +114,8 @@ TEST(SparsePrior, DensityHasNoStepWhereWeightsUnderflow) {
   EXPECT_EQ(theta[1], 0);
 }
 
-// Shares below points of the marginal Beta distribution; 6.5 standard errors, 3 x 6 comparisons.
+// The test compares the shares of draws below points of the marginal Beta distribution, within 6.5 standard
+// errors, in 3 x 6 comparisons.
 TEST(SparsePrior, DrawsAreOfThePrior) {
   constexpr int K = 3, kDraws = 4000;
   for (const double alpha : {0.001, 0.01, 0.02}) {
@@ -194,7 +196,7 @@ TEST(SparsePrior, WeightsAreSplitAndMergedWhateverTheirSize) {
   const auto weights_of = [](const Result& r) {
     return log_weights_of({r.u.begin(), r.u.begin() + (K - 1)});
   };
-  // Components 0 and 1 become component 2, which is split at 0.7.
+  // Components 0 and 1 become component 2, and the result is split at 0.7.
   for (const auto& [result, scale] : {std::pair{ordinary, -8.0}, {tiny, -3000.0}}) {
     const auto w = weights_of(result);
     EXPECT_NEAR(static_cast<double>(w[2] - w[3]), std::log(0.7) + scale, 1e-9);
@@ -203,7 +205,7 @@ TEST(SparsePrior, WeightsAreSplitAndMergedWhateverTheirSize) {
   }
 }
 
-// The distribution of the logarithm of a Beta(a, b) variable with small a.
+// Returns the distribution of the logarithm of a Beta(a, b) variable with small a.
 testing::Expected log_of_beta(double a, double b) {
   using namespace boost::math;
   testing::Expected e{
@@ -222,10 +224,10 @@ INSTANTIATE_TEST_SUITE_P(Backends, SparsePosterior, ::testing::Values(Backend::c
                            return std::string(backend.param == Backend::cpu ? "cpu" : "cuda");
                          });
 
-// Two well separated components and one without rows: the posterior of the weights is Dirichlet with the
-// counts added. The logarithm of the weight without rows, which underflows a double in up to half of the
-// draws, is computed from log_prior. At most 3 x 12 x 2 quantities on each backend with 13 comparisons each;
-// false alarms as in conjugate_test.cpp.
+// There are two well separated components and one without rows. The posterior of the weights is Dirichlet
+// with the counts added. The logarithm of the weight without rows, which underflows a double in up to half of
+// the draws, is computed from log_prior. There are at most 3 x 12 x 2 quantities on each backend with 13
+// comparisons each; the rate of false alarms is that of conjugate_test.cpp.
 TEST_P(SparsePosterior, IsDirichlet) {
   if (GetParam() == Backend::cuda && !testing::has_gpu()) GTEST_SKIP() << "no GPU";
   constexpr std::size_t K = 3, kDraws = 3200, kChains = 10;
@@ -253,7 +255,8 @@ TEST_P(SparsePosterior, IsDirichlet) {
     for (const std::string& kind : proposal_names()) {
       const ProposalUse use = proposal_use(kind);
       if (use.mixtures_only) continue;
-      // It never enters where the weight is large, 2 % of the posterior at alpha 0.02 (docs/proposals.md).
+      // mala never enters the region where the weight is large, 2 % of the posterior at alpha 0.02
+      // (docs/proposals.md).
       if (kind == "mala") continue;
       // A draw at the end of a long trajectory takes many evaluations.
       const bool is_long = kind == "hmc" || kind == "nuts" || kind == "chees";

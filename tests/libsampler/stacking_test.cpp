@@ -1,4 +1,5 @@
-// Stacking weights against an outside optimiser, by hand, and at the borders of the problem.
+// Compares stacking weights with an outside optimiser and with results computed by hand, and tests the
+// borders of the problem.
 #include "emomc/sampler/stacking.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// make_stacking.py has made the problems and solved them with SciPy.
+// make_stacking.py made the problems and solved them with SciPy.
 TEST(Stacking, WeightsAreThoseOfAnOutsideOptimiser) {
   std::ifstream file(EMOMC_SOURCE_DIR "/tests/libsampler/data/stacking.json");
   ASSERT_TRUE(file);
@@ -36,7 +37,7 @@ TEST(Stacking, WeightsAreThoseOfAnOutsideOptimiser) {
 }
 
 TEST(Stacking, TwoModelsThatPredictDifferentPointsShareByHand) {
-  // Three points of which the first model has two and the second one: w = (2/3, 1/3).
+  // The first model predicts two of three points and the second model one, so that w = (2/3, 1/3).
   const std::vector<double> elpd{0, -kInfinity, 0, -kInfinity, -kInfinity, 0};
   const StackingWeights found = stacking_weights(elpd, 2, 1);
   EXPECT_NEAR(found.weights[0], 2.0 / 3, 1e-9);
@@ -57,7 +58,7 @@ TEST(Stacking, ModelsThatPredictAlikeHaveEqualWeights) {
   EXPECT_EQ(stacking_weights(std::vector<double>{-1, -2}, 1).weights, (std::vector<double>{1}));
 }
 
-// The gap bounds what is left to gain, so that no outside values are needed.
+// The gap bounds the possible further gain, so that no values from outside are needed.
 TEST(Stacking, RandomProblemsAreSolved) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;

@@ -14,7 +14,8 @@ namespace {
 
 ArrayArgument number(double x) { return {{}, {x}, false}; }
 
-// One column and K components; a list of `means` makes the prior differ between components.
+// Returns a target for one column and K components; a list of `means` makes the prior differ between
+// components.
 Target target_of(int K, const std::vector<double>& means = {}) {
   PriorSet prior;
   prior.blocks["weights"] = {PriorFamily::dirichlet, {number(1)}};
@@ -25,8 +26,8 @@ Target target_of(int K, const std::vector<double>& means = {}) {
   return Target(model_layout({"gaussian_mixture", K}, 1), prior, sd);
 }
 
-// A Gaussian with correlations of 0.9 and sds of 1e-3, 1 and 1e4, from a distant starting point: the mass is
-// its normalising constant, the mode its mean.
+// The density is a Gaussian with correlations of 0.9 and sds of 1e-3, 1 and 1e4, and the starting point is
+// distant. The mass is the normalising constant, and the mode is the mean.
 TEST(Laplace, IsExactForAGaussian) {
   const std::vector<double> mean{5, -2, 3e5}, sd{1e-3, 1, 1e4};
   const double rho = 0.9, log_det = 2 * std::log(1 - rho) + std::log(1 + 2 * rho);
@@ -34,7 +35,7 @@ TEST(Laplace, IsExactForAGaussian) {
     std::vector<double> z;
     for (std::size_t i = 0; i < 3; ++i) z.push_back((u[i] - mean[i]) / sd[i]);
     const double sum = z[0] + z[1] + z[2], squares = z[0] * z[0] + z[1] * z[1] + z[2] * z[2];
-    // The inverse of (1 - rho) I + rho 1 1'.
+    // This uses the inverse of (1 - rho) I + rho 1 1'.
     return -0.5 * (squares - rho / (1 + 2 * rho) * sum * sum) / (1 - rho);
   };
   const std::vector<double> start{5 + 4e-3, -4, 3e5 + 2e4};
@@ -48,7 +49,8 @@ TEST(Laplace, IsExactForAGaussian) {
   EXPECT_NEAR(laplace.log_mass, expected, 0.01);
 }
 
-// A gamma density with shape 50 in log x: Stirling's series gives the error of Laplace's approximation.
+// The density is a gamma density with shape 50 in log x. Stirling's series gives the error of Laplace's
+// approximation.
 TEST(Laplace, IsNearForAGammaDensity) {
   const double shape = 50;
   const LogDensityOfU density = [&](std::span<const double> u) { return shape * u[0] - std::exp(u[0]); };
@@ -66,8 +68,8 @@ TEST(Starts, ChainsHaveOneHeavyOptimumEachBeforeAnyHasTwo) {
   EXPECT_NEAR(found[0].share, 0.7, 1e-12);
   EXPECT_EQ(num_heavy(found), 3u);
   for (std::uint32_t chain = 0; chain < 3; ++chain) EXPECT_EQ(optimum_of_chain(found, 9, chain), chain);
-  // The 4,000 others by the shares: 0.7 / 0.995, within 5 standard errors (probability of a false alarm
-  // 6e-7).
+  // The 4,000 other chains follow the shares: 0.7 / 0.995, within 5 standard errors (probability of a false
+  // alarm 6e-7).
   int at_first = 0;
   for (std::uint32_t chain = 3; chain < 4003; ++chain) {
     const std::size_t optimum = optimum_of_chain(found, 9, chain);
@@ -119,7 +121,7 @@ struct Problem {
   }
 };
 
-// Normal quantiles about each centre, without randomness.
+// Returns normal quantiles about each centre, without randomness.
 std::vector<double> groups(const std::vector<double>& centres, int rows_of_each) {
   std::vector<double> x;
   for (const double centre : centres)
@@ -131,7 +133,7 @@ std::vector<double> groups(const std::vector<double>& centres, int rows_of_each)
   return x;
 }
 
-// Groups at -5, 0 and 5 and two components: the middle group can join either side.
+// There are groups at -5, 0 and 5 and two components: the middle group can join either side.
 TEST(Starts, TwoModesOfEqualMassAreTwoOptima) {
   Problem p(groups({-5, 0, 5}, 40), 2);
   const Optima optima = find_optima(target_of(2), *p.engine, p.fits, 120);
@@ -142,7 +144,7 @@ TEST(Starts, TwoModesOfEqualMassAreTwoOptima) {
   EXPECT_GE(optima.found[1].members.size(), 5u);
 }
 
-// All fits of well separated groups are one optimum, whatever their labels.
+// All fits of well separated groups belong to one optimum, whatever their labels are.
 TEST(Starts, FitsThatDifferInLabelsOnlyAreOneOptimum) {
   Problem p(groups({-8, 0, 8}, 40), 3);
   const Optima optima = find_optima(target_of(3), *p.engine, p.fits, 120);
@@ -166,8 +168,8 @@ TEST(Starts, ThePriorJudgesOptima) {
   EXPECT_NEAR(theta[3], 5, 0.3);
 }
 
-// Shares of optima compared with the mass itself: all but the mean are fixed, so that one free coordinate
-// remains, and quadrature on a grid gives the mass of each mode.
+// The shares of optima are compared with the mass itself: all parameters but one mean are fixed, so that one
+// free coordinate remains, and quadrature on a grid gives the mass of each mode.
 TEST(Starts, SharesAreThoseOfQuadrature) {
   std::vector<double> x = groups({0}, 50);
   const std::vector<double> more = groups({6}, 44);

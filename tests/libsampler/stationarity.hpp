@@ -1,6 +1,6 @@
-// Whether a gradient sampler keeps a distribution that exact draws are possible from: many independent chains
-// begin at exact draws, and the differences of functions of u between their ends and their beginnings have
-// the mean zero for a correct sampler, however it mixes.
+// Tests whether a gradient sampler keeps a distribution from which exact draws are possible. Many independent
+// chains begin at exact draws. For a correct sampler, the differences of functions of u between the chains'
+// ends and beginnings have mean zero, however the sampler mixes.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,15 @@
 namespace emomc::testing {
 
 struct Stationarity {
-  double worst_z = 0;     ///< the largest of the functions'
-  double acceptance = 0;  ///< mean
-  /// Mean of the squared jump, in variances of u, the least over the coordinates: the chains do move.
+  double worst_z = 0;     ///< largest |z| of the functions
+  double acceptance = 0;  ///< mean acceptance
+  /// Mean squared jump in variances of u, for the coordinate with the least one. It shows that the chains
+  /// move.
   double least_move = 0;
 };
 
-/// Coordinates, squares, products of neighbours, cubes, and indicators of the quarters: normal errors of
-/// `num_chains` independent differences.
+/// Returns `density`, and for each coordinate its value, its square, its tanh, the signed square of its tanh,
+/// and the product of its tanh with that of the next coordinate.
 inline std::vector<double> functions_of(const double* u, int n, double density) {
   std::vector<double> values{density};
   for (int i = 0; i < n; ++i) {

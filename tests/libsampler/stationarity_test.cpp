@@ -1,7 +1,7 @@
-// Gradient samplers keep distributions from which exact draws are possible.
+// Tests that gradient samplers keep distributions from which exact draws are possible.
 //
-// False alarms: a difference of independent chains is compared with 6.5 standard errors, which a normal error
-// exceeds with probability 8.1e-11. There are fewer than 2,000 comparisons, so that the rate is below 1e-6
+// A difference of independent chains is compared with 6.5 standard errors, which a normal error exceeds with
+// probability 8.1e-11. There are fewer than 2,000 comparisons, so that the rate of false alarms is below 1e-6
 // with a factor of six for the tails of means of 20,000 values.
 #include "stationarity.hpp"
 
@@ -21,7 +21,7 @@ std::vector<ExactProblem> problems() {
   std::vector<ExactProblem> all{correlated_normal({0.45}), banana(), funnel(), heavy_tails(), constrained()};
   all.push_back(correlated_normal({0.6, ProposalShape::diagonal, {0.9, 2.7, 0.45}}));
   all.back().name += "_diagonal";
-  // The Cholesky factor of the covariance with a correlation of 0.7.
+  // The factor is the Cholesky factor of the covariance with a correlation of 0.7.
   all.push_back(correlated_normal(
       {0.9, ProposalShape::dense, {}, {1, 0.7 * 3, 0, 0, std::sqrt(1 - 0.49) * 3, 0, 0, 0, 0.5}}));
   all.back().name += "_dense";
@@ -29,7 +29,8 @@ std::vector<ExactProblem> problems() {
   tempered.name = "tempered";
   tempered.problem.beta = 0.25;
   tempered.metric.length = 6;
-  // The likelihood to the power beta with its quarter of what takes back the prior.
+  // The likelihood has the power beta, and therefore takes back only a quarter of the wide prior's log
+  // density. The prior is twice as wide here, so that nothing of it is left.
   const auto draw = tempered.draw;
   tempered.problem.target = real_target(3, 2 * kWide);
   tempered.draw = [draw](const device::RandomSource& random, double* u) {
@@ -56,7 +57,7 @@ TEST_P(Stationary, DistributionIsKept) {
   EXPECT_LT(result.worst_z, kBound);
   EXPECT_GT(result.acceptance, 0.3);
   EXPECT_LT(result.acceptance, 0.999);
-  // Far enough for errors to show. Few leapfrogs cross the longest direction.
+  // The chains move far enough for errors to show. Few leapfrogs cross the longest direction.
   EXPECT_GT(result.least_move, kind == "mala" ? 0.04 : 0.3);
 }
 
@@ -66,9 +67,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, WrongForce, ::testing::Values("mala", "hmc", "nu
 
 constexpr int kManyChains = 3 * kChains, kManySteps = 8;
 
-// The densities decide, and a leapfrog is reversible with any function of position as its force. The force is
-// a tenth too weak: of a normal density leapfrogs keep an energy with a slightly weaker force than their own,
-// so that a stronger one is accepted more often.
+// The densities decide about acceptance, and a leapfrog is reversible with any function of position as its
+// force. The force here is a tenth too weak. (On a normal density, leapfrogs keep an energy with a slightly
+// weaker force than their own, so that a stronger force would be accepted more often.)
 TEST_P(WrongForce, ChangesTheAcceptanceAndNotTheDistribution) {
   const ExactProblem right = correlated_normal({0.3, ProposalShape::diagonal, {1, 3, 0.5}});
   ExactProblem wrong = right;
@@ -84,7 +85,8 @@ TEST_P(WrongForce, ChangesTheAcceptanceAndNotTheDistribution) {
   EXPECT_LT(by_wrong.acceptance, by_right.acceptance - 0.01);
 }
 
-// The test above sees errors: of a density that is tilted by 0.3 u_1 / sd while the force is the right one.
+// This test shows that the test above detects errors: the density is tilted by 0.3 u_1 / sd, but the force is
+// the right one.
 TEST_P(WrongForce, ATiltedDensityIsCaught) {
   ExactProblem tilted = correlated_normal({0.3, ProposalShape::diagonal, {1, 3, 0.5}});
   tilted.problem.log_likelihood = [exact = tilted.problem.log_likelihood](int chain, const double* theta,

@@ -1,5 +1,5 @@
-// When a run that chooses its length checks its draws, what it decides, and that a longer warm-up is the same
-// however often the run is interrupted.
+// Tests when a run that chooses its length checks its draws, what it decides, and that a longer warm-up is
+// the same however often the run is interrupted.
 #include "emomc/sampler/stopping.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(Stopping, DrawsAreEnoughWhereTheVerdictPassesAndTheEssIsThatAskedFor) {
   EXPECT_NE(worst_of(few, 0).find(" q"), std::string::npos) << worst_of(few, 0);
 }
 
-// The draws of a chain with mean 0 are three times as wide in its first quarter.
+// The draws of a chain with mean 0 are three times as wide in the chain's first quarter.
 TEST(Stopping, AChangeOfWidthIsNotCalledOneOfTheValue) {
   const device::RandomSource random{77, 0, 0};
   const DrawDiagnostics wide =
@@ -81,7 +81,7 @@ TEST(Stopping, AChangeOfWidthIsNotCalledOneOfTheValue) {
   EXPECT_FALSE(away.tests[0].trend_is_of_scale);
 }
 
-// A chain three sds away, checked after 250 draws, the first check, and after 313.
+// One chain is three sds away. It is checked after 250 draws, the first check, and after 313.
 TEST(Stopping, TheWarmupIsMadeLongerOnceAfterAsManyStepsAsItHad) {
   const auto far = [](int draws) {
     return diagnosed({"one chain away", 4, draws, 3, 0, [](int, int c) { return c == 2 ? 3.0 : 0.0; }});
@@ -110,7 +110,7 @@ double hill(const double* theta) {
   return sum;
 }
 
-// Requests a longer warm-up after 30 draws twice, then 60 draws.
+// Requests a longer warm-up twice, each time after 30 draws, and then 60 draws.
 struct TwiceLonger : Keeper {
   std::vector<std::int64_t> ends, asked;
   int longer = 0;
@@ -157,7 +157,7 @@ struct HillProblem {
   }
 };
 
-// Warm-ups of 100, 200 and 400 steps; the first two are each followed by 30 draws with 2 steps each.
+// The warm-ups have 100, 200 and 400 steps; the first two are each followed by 30 draws with 2 steps each.
 TEST(Stopping, ALongerWarmupHasTwiceTheStepsAndItsDrawsCountAnew) {
   TwiceLonger keeper;
   const RunResult result = HillProblem("component_wise").run(keeper);
@@ -221,7 +221,7 @@ class LongerWarmupFiles : public ::testing::Test {
     h.block_names = {"all"};
     return h;
   }
-  // Draws of steps 11 to 14, a warm-up until step 34, and draws of steps 35 to 37.
+  // Writes draws of steps 11 to 14, a warm-up until step 34, and draws of steps 35 to 37.
   std::int64_t write(std::uint64_t id, bool keeps, bool tells_of_warmup = true) const {
     ChainWriter writer(chain_file(folder_, id), header(id));
     const std::vector<double> point(6, 0.5);
@@ -280,7 +280,7 @@ TEST_F(LongerWarmupFiles, AFileCutAtAnyByteHasTheDrawsOfOneWarmup) {
   EXPECT_TRUE(with_second);
 }
 
-// A run was killed when one file had the record of the longer warm-up and the other did not.
+// A run was killed when only one of two files had the record of the longer warm-up.
 TEST_F(LongerWarmupFiles, ChainsThatHaveNotAllBeenToldHaveNoDrawsYet) {
   write(0, false);
   write(1, false, false);

@@ -38,7 +38,8 @@ Target one(Support support, PriorFamily family, const std::vector<double>& argum
   return Target(one_block(support, std::move(shape)), prior, kUnitSd);
 }
 
-// log |det d theta / d u| by central differences; in a simplex only all but the last element are independent.
+// Computes log |det d theta / d u| by central differences; in a simplex only all but the last element are
+// independent.
 double numerical_log_jacobian(const Target& target, std::vector<double> u, const std::vector<int>& rows) {
   const auto n = static_cast<Eigen::Index>(u.size());
   Eigen::MatrixXd jacobian(n, n);
@@ -78,7 +79,7 @@ TEST(Target, APointThatIsAllNewHasTheDensitiesThatItHasAlone) {
     }
     std::vector<double> expected_theta(1);
     const auto expected = target.constrain_with_prior({&u, 1}, expected_theta);
-    // Kernels that begin in this way have the point itself, but no terms.
+    // Kernels that begin in this way have the point itself, but not its terms.
     std::vector<double> theta = expected_theta;
     const device::Neighbour nothing{&u, theta.data(), &before, 0, target.dim()};
     const auto actual =
@@ -151,7 +152,7 @@ TEST(Target, KnownPointsChangeNoBit) {
   EXPECT_EQ(fresh, reused);
 }
 
-// Values of scipy.stats, computed by data/make_priors.py.
+// The values are those of scipy.stats, computed by data/make_priors.py.
 TEST(Target, LogPriorsAreThoseOfScipy) {
   std::ifstream file(std::string(EMOMC_SOURCE_DIR) + "/tests/libsampler/data/priors.json");
   const auto cases = nlohmann::json::parse(file);
@@ -200,7 +201,7 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
   };
   for (const auto& c : cases) {
     const Target target = one(c.support, c.family, c.arguments, c.floor);
-    // Integration over u, which includes the Jacobian. The trapezium rule is exact enough for these
+    // The integral is over u, which includes the Jacobian. The trapezium rule is exact enough for these
     // densities.
     double integral = 0, below = 0;  // below x = 0.9
     std::vector<double> theta(1);
@@ -213,7 +214,8 @@ TEST(Target, TruncatedPriorsIntegrateToOne) {
       integral += h * std::exp(prior + jacobian);
       if (theta[0] < 0.9) below += h * std::exp(prior + jacobian);
     }
-    // Draws from the prior for starts: the share is outside 5.5 standard errors for 4e-8 of all seeds.
+    // The share of draws from the prior, which are used as starts, is outside 5.5 standard errors for 4e-8 of
+    // all seeds.
     constexpr int kDraws = 20000;
     int drawn_below = 0;
     for (int i = 0; i < kDraws; ++i)
@@ -233,7 +235,8 @@ TEST(Target, DirichletAndOrderAreNormalised) {
   const Target ordered(mixture_layout(3, 1), prior, kUnitSd);
   std::vector<double> theta{0.2, 0.5, 0.3, -1, 0, 2, 1, 1, 1};
   EXPECT_NEAR(ordered.log_prior(theta) - plain.log_prior(theta), std::log(6.0), 1e-12);
-  // Dirichlet(2, 2, 2): Gamma(6) w1 w2 w3; the rest by its own formulas.
+  // The density of Dirichlet(2, 2, 2) is Gamma(6) w1 w2 w3; the other densities follow from their own
+  // formulas.
   double expected = std::log(120 * 0.2 * 0.5 * 0.3);
   for (double m : {-1.0, 0.0, 2.0})
     expected += -0.5 * std::pow((m - 0.5) / 2, 2) - std::log(2.0) - 0.5 * std::log(2 * std::numbers::pi);
@@ -254,7 +257,7 @@ TEST(Target, AnOrderNeedsComponentsThatThePriorDoesNotTellApart) {
   PriorSet prior = mixture_prior();
   prior.order = "means";
   prior.blocks["means"] = {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}};
-  EXPECT_NO_THROW(Target(mixture_layout(3, 2), prior, kUnitSd));  // one for each column
+  EXPECT_NO_THROW(Target(mixture_layout(3, 2), prior, kUnitSd));  // one number for each column
   prior.blocks["means"] = {PriorFamily::normal, {{{3}, {1, 2, 4}}, number(1)}};
   EXPECT_THROW(Target(mixture_layout(3, 2), prior, kUnitSd), InputError);
   prior = mixture_prior();
@@ -276,7 +279,7 @@ TEST(Target, SaysWhetherItsComponentsAreExchangeable) {
     return prior;
   };
   EXPECT_TRUE(exchangeable(mixture_prior()));
-  // One for each column.
+  // The argument has one number for each column.
   EXPECT_TRUE(exchangeable(with("means", {PriorFamily::normal, {{{2}, {1, 10}}, number(1)}})));
   EXPECT_FALSE(exchangeable(with("means", {PriorFamily::normal, {{{3}, {1, 2, 4}}, number(1)}})));
   EXPECT_FALSE(exchangeable(with("scales", {PriorFamily::fixed, {{{3}, {1, 2, 4}}}})));
@@ -285,7 +288,7 @@ TEST(Target, SaysWhetherItsComponentsAreExchangeable) {
   PriorSet ordered = mixture_prior();
   ordered.order = "means";
   EXPECT_FALSE(exchangeable(ordered));
-  // The share of the first of two components.
+  // The parameter is the share of the first of two components.
   const auto symmetric = [](PriorFamily family, double a, double b) {
     return one(Support::unit_interval, family, {a, b}).components_are_exchangeable();
   };

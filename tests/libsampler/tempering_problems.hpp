@@ -1,4 +1,4 @@
-// Models whose evidence is known, and a receiver of the draws of all rungs.
+// Models whose evidence is known, and a handler that receives the draws of all rungs.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace emomc::testing {
 
-/// Keeps the log likelihoods of all rungs too.
+/// Keeps the log likelihoods of all rungs, too.
 struct RungKeeper : Keeper {
   std::vector<double> of_rungs;  ///< in the order of draws, then chains
   std::size_t num_chains = 0;
@@ -46,7 +46,7 @@ struct KnownEvidence {
   double log_evidence;
   std::vector<double> start;
   std::string kind = "component_wise";
-  /// Mean of the log likelihood at a power; empty: not known.
+  /// Mean of the log likelihood at a power; empty: unknown.
   std::function<double(double beta)> mean_log_likelihood = {};
 };
 
@@ -54,7 +54,8 @@ inline Target one_block(const std::string& name, int size, Support support, cons
   return {ParameterLayout{{{name, {size}, support}}}, PriorSet{{{name, prior}}}, std::vector<double>{1.0}};
 }
 
-/// `n` observations of each of `dim` means, with sd 1, and a normal prior with sd `s` on the means.
+/// Returns a model of `n` observations of each of `dim` means, with sd 1, and a normal prior with sd `s` on
+/// the means.
 inline KnownEvidence normal_means(int dim, double n, double s, const std::string& kind) {
   std::vector<double> mean, square;
   for (int i = 0; i < dim; ++i) {
@@ -93,7 +94,7 @@ inline KnownEvidence normal_means(int dim, double n, double s, const std::string
           expected};
 }
 
-/// `n` counts that sum to `k`, less their factorials, with a gamma prior on the rate.
+/// Returns a model of `n` counts with the sum `k`, without their factorials, and a gamma prior on the rate.
 inline KnownEvidence poisson_rate(double n, double k, double shape, double rate) {
   const auto log_likelihood = [=](int, const double* theta, double*) {
     return k * std::log(theta[0]) - n * theta[0];
@@ -106,7 +107,7 @@ inline KnownEvidence poisson_rate(double n, double k, double shape, double rate)
       {k / n}};
 }
 
-/// `k` of `n` trials, with a beta prior.
+/// Returns a model of `k` successes in `n` trials with a beta prior.
 inline KnownEvidence share(double n, double k, double a, double b) {
   const auto log_likelihood = [=](int, const double* theta, double*) {
     return k * std::log(theta[0]) + (n - k) * std::log1p(-theta[0]);
@@ -124,7 +125,8 @@ struct TemperedRun {
   RungKeeper keeper;
 };
 
-/// `starts`: in place of problem.start for all chains, of the chains or of their rungs too.
+/// Runs tempered chains. `starts` replace problem.start for all chains; they are starts of the chains, or of
+/// their rungs, too.
 inline TemperedRun run_tempered(const KnownEvidence& problem, const RunOptions& options, int chains = 4,
                                 const SamplerState* resume = nullptr, std::vector<double> starts = {}) {
   const auto device = make_host_device();

@@ -1,5 +1,5 @@
-// Parallel tempering: exchanges, ladders, what does not depend on segments and interruptions, and
-// distributions that are known.
+// Tests parallel tempering: exchanges, ladders, independence of segments and interruptions, and distributions
+// that are known.
 #include "emomc/sampler/tempering.hpp"
 
 #include <gtest/gtest.h>
@@ -71,13 +71,13 @@ TEST(Tempering, ALadderIsEvenInTheSumOfRejections) {
   const std::vector<double> betas{1, 0.5, 0.25, 0};
   const auto same = even_ladder(betas, std::vector<double>{0.3, 0.3, 0.3});
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(same[k], betas[k], 1e-12);
-  // Nearly all is rejected next to the prior, so that is where powers go.
+  // Nearly all exchanges next to the prior are rejected, so that powers move there.
   const auto shifted = even_ladder(betas, std::vector<double>{0.0, 0.0, 0.9});
   EXPECT_EQ(shifted[0], 1);
   EXPECT_EQ(shifted[3], 0);
   EXPECT_LT(shifted[1], 0.25);
   EXPECT_LT(shifted[2], shifted[1]);
-  const double place = std::pow(0.25, 0.2);  // two thirds of the way from there to 0 are 1/3 of it
+  const double place = std::pow(0.25, 0.2);  // two thirds of the way from this place to 0 end at 1/3 of it
   EXPECT_NEAR(std::pow(shifted[2], 0.2), place / 3, 0.01);
 }
 
@@ -88,7 +88,7 @@ TEST(Tempering, NeighboursTakeTurnsAndKeepTheirPoints) {
   const auto even = exchanges.exchange(10, rising), odd = exchanges.exchange(15, rising);
   EXPECT_EQ(even, (std::vector<std::size_t>{2, 3, 0, 1, 6, 7, 4, 5}));
   EXPECT_EQ(odd, (std::vector<std::size_t>{0, 1, 4, 5, 2, 3, 6, 7}));
-  // The other way round, at such differences, none is.
+  // If the colder rung has the likelier point, with such differences, no exchange is accepted.
   const std::vector<double> falling{9000, 9000, 6000, 6000, 3000, 3000, 0, 0};
   const auto none = exchanges.exchange(20, falling);
   for (std::size_t c = 0; c < none.size(); ++c) EXPECT_EQ(none[c], c);
@@ -105,7 +105,8 @@ TEST(Tempering, ARoundTripGoesFromTheColdRungToTheLastOneAndBack) {
     exchanges.exchange(2 * step, always);
     trips.push_back(Exchanges::summary_of(exchanges.save()).round_trips);
   }
-  // The point that is cold after the first exchange is last after the second and cold after the third.
+  // The point that is cold after the first exchange is last after the second one and cold again after the
+  // third one.
   EXPECT_EQ(trips, (std::vector<std::uint64_t>{0, 0, 1, 2, 3, 4, 5, 6}));
 }
 
@@ -228,12 +229,12 @@ TEST(Tempering, RungsBeginAtTheirChainsStartOrAtTheirOwn) {
   const auto run = [&](const std::vector<double>& shifts) {
     return run_tempered(problem, options, 2, nullptr, starts(shifts)).keeper.of_rungs;
   };
-  // Rung after rung, in each the two chains.
+  // Starts are given for one rung after another, with the two chains in each.
   const std::vector<double> same = run({0, 1, 0, 1, 0, 1}), own = run({0, 1, 0, 1, 0, 1000});
   EXPECT_EQ(run({0, 1}), same);
   ASSERT_EQ(own.size(), 6u);
   for (std::size_t c = 0; c < 5; ++c) EXPECT_EQ(own[c], same[c]) << c;
-  // A step from there leads nowhere near.
+  // A single step from this start cannot reach the neighbourhood of the other start.
   const double far = problem.log_likelihood(0, at(1000).data(), nullptr);
   EXPECT_LT(own[5], 0.9 * far);
   EXPECT_GT(same[5], 0.1 * far);
@@ -253,7 +254,8 @@ TEST(Tempering, RungsBeginAnewOnceInAWarmUpWhereTheLadderEndsAboveZero) {
   EXPECT_EQ(steps({1, 0.5, 0}, 0), (std::vector<std::int64_t>{}));
 }
 
-// The hot rung begins in a mode that is 60 lower, which it cannot leave and from which no exchange leads.
+// The hot rung begins in a mode that is 60 lower. The rung cannot leave this mode, and no exchange leads out
+// of it.
 TEST(Tempering, ARungInALesserModeDoesNotBlockTheLadder) {
   const KnownEvidence problem{
       "two modes",
@@ -300,7 +302,7 @@ TEST(Tempering, AStateOfOtherRungsIsRefused) {
                InputError);
 }
 
-// Of each rung the mean log likelihood is known; false alarms of 6.5 standard errors are below 1e-9.
+// The mean log likelihood of each rung is known. False alarms of 6.5 standard errors are below 1e-9.
 TEST(Tempering, EachRungSamplesThePriorTimesAPowerOfTheLikelihood) {
   for (const auto& kind : kKinds) {
     const int chains = kind == "stretch" ? 8 : 4;
@@ -393,10 +395,11 @@ TEST(Tempering, FindsTheMassOfModesThatPlainChainsNeverVisit) {
   }
 }
 
-// Simulation-based calibration (sbc.hpp has the sources) where only the size of x is seen: the posterior has
-// a mode on each side, and the prior says how the mass is divided. Chains begin at draws from the prior, not
-// at the parameters of their data, so that one that stays in its mode is found out. Ranks of the log
-// likelihood find draws that are too wide, such as those of the prior, whose ranks of x are uniform too.
+// Simulation-based calibration (sbc.hpp has the sources) with data that depend only on the size of x: the
+// posterior has a mode on each side, and the prior determines how the mass is divided. Chains begin at draws
+// from the prior, and not at the parameters of their data, so that a chain that stays in its mode is
+// detected. Ranks of the log likelihood detect draws that are too wide, such as those of the prior, whose
+// ranks of x are uniform, too.
 struct RanksOfSize {
   std::vector<int> of_x, of_likelihood;
 };

@@ -1,4 +1,4 @@
-// The warm-up of gradient samplers, by its parts; gradient_samplers_test.cpp has complete runs.
+// Tests the parts of the warm-up of gradient samplers; gradient_samplers_test.cpp tests complete runs.
 #include "trajectory_adaptation.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-// Stan's windowed_adaptation: --num-warmup 1000, and the default for shorter ones.
+// The windows are those of Stan's windowed_adaptation: --num-warmup 1000, and the default for shorter
+// warm-ups.
 TEST(MetricWindows, AreStans) {
   EXPECT_EQ(metric_windows(1000).begin, 75);
   EXPECT_EQ(metric_windows(1000).ends, (Steps{100, 150, 250, 450, 950}));
@@ -48,7 +49,7 @@ struct TwoGroups {
   void end_window(std::int64_t end, std::vector<double> acceptance) {
     adaptation.end_window(end, {{}, {}, acceptance});
   }
-  // Ends the search at once.
+  // Ends the search for a step size at once.
   void find() {
     while (adaptation.is_trying())
       adaptation.tried(std::vector<double>(3, adaptation.is_trying() ? 1.0 : 0.0));
@@ -65,7 +66,7 @@ TEST(TrajectoryAdaptation, WindowsCoverTheWarmupAndEndWhereTheMetricIsLearnt) {
     for (const std::int64_t end : metric_windows(warmup).ends)
       EXPECT_NE(std::find(ends.begin(), ends.end(), end), ends.end());
   }
-  // Chains wait for each other less often than at each step.
+  // Chains wait for each other less often than once for each step.
   EXPECT_LT(groups.adaptation.window_ends(1000).size(), 400u);
 }
 
@@ -83,7 +84,7 @@ TEST(TrajectoryAdaptation, DoublesOrHalvesUntilTheAcceptanceCrosses) {
   EXPECT_NEAR(groups.log_step(1), first - std::log(8.0), 1e-12);
 }
 
-// Hoffman and Gelman 2014, equation 6, with the mean acceptance of a group.
+// The averaging follows Hoffman and Gelman 2014, equation 6, with the mean acceptance of a group.
 TEST(TrajectoryAdaptation, AveragesTheStepSizeOfEachGroup) {
   TwoGroups groups;
   while (groups.adaptation.is_trying()) groups.adaptation.tried(std::vector<double>{0.5, 0.5, 0.5});
@@ -96,11 +97,11 @@ TEST(TrajectoryAdaptation, AveragesTheStepSizeOfEachGroup) {
     x = mu - std::sqrt(t) / 0.2 * error;
     mean = std::pow(t, -0.75) * x + (1 - std::pow(t, -0.75)) * mean;
     EXPECT_NEAR(groups.log_step(0), x, 1e-12);
-    EXPECT_NEAR(groups.log_step(1), mu, 1e-12);  // at its target
+    EXPECT_NEAR(groups.log_step(1), mu, 1e-12);  // group 1 is at its target
   }
 }
 
-// A step size of 1 / 1000 of the identity's units would make thousands of leapfrogs of a time of pi.
+// A step size of 1 / 1000 of the identity's units would make thousands of leapfrogs in a time of pi.
 TEST(TrajectoryAdaptation, HmcHasTenLeapfrogsAtMostUntilThereIsAMetric) {
   TwoGroups groups(ProposalShape::diagonal, "hmc");
   const auto longest = [&](int group) { return groups.numbers(group)[groups.layout.length()]; };
@@ -150,7 +151,7 @@ TEST(TrajectoryAdaptation, TheMeanOfTheStepSizesIsKept) {
   std::int64_t before = 0;
   double last = 0;
   for (const std::int64_t end : groups.adaptation.window_ends(1000)) {
-    const double acceptance = end % 2 ? 0.95 : 0.65;  // 0.8 in the mean
+    const double acceptance = end % 2 ? 0.95 : 0.65;  // 0.8 on average
     last = groups.log_step(0);
     groups.end_window(end, std::vector<double>(3, acceptance * static_cast<double>(end - before)));
     groups.find();
@@ -160,7 +161,7 @@ TEST(TrajectoryAdaptation, TheMeanOfTheStepSizesIsKept) {
   EXPECT_LT(std::abs(groups.adaptation.drift()[0]), 1.0);
 }
 
-// The pooled variance within chains, whose means may differ, with Stan's five prior points.
+// The variance is pooled within chains, whose means may differ, with Stan's five prior points.
 TEST(TrajectoryAdaptation, LearnsTheCovarianceWithinChains) {
   constexpr int kPoints = 500;
   for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {

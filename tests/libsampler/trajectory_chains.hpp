@@ -1,5 +1,5 @@
 // Chains of a gradient sampler with fixed adapted numbers, which are stepped by the parts of run_chains, and
-// the densities that they are tested with.
+// the densities with which they are tested.
 #pragma once
 
 #include <cmath>
@@ -15,14 +15,15 @@
 
 namespace emomc::testing {
 
-/// A posterior: prior and transforms by the sampler's target, the likelihood as a function with its gradient.
+/// A posterior: the sampler's target has the prior and the transforms, and the likelihood is a function with
+/// its gradient.
 struct TrajectoryProblem {
   Target target;
   FunctionEngine::GradientFunction log_likelihood;
   double beta = 1;
 };
 
-/// `size` real parameters with normal(0, prior_sd) priors.
+/// Returns a target of `size` real parameters with normal(0, prior_sd) priors.
 inline Target real_target(int size, double prior_sd) {
   ParameterLayout layout;
   layout.blocks.push_back({"x", {size}, Support::real});
@@ -31,13 +32,13 @@ inline Target real_target(int size, double prior_sd) {
   return Target(layout, prior, std::vector<double>{});
 }
 
-/// What the steps of a gradient sampler go by.
+/// The adapted numbers of the steps of a gradient sampler.
 struct FixedMetric {
   double step_size = 0.5;
   ProposalShape shape = ProposalShape::isotropic;
   std::vector<double> sd = {};      ///< [dim_unconstrained]; empty: 1
   std::vector<double> factor = {};  ///< with dense: lower Cholesky factor, column-major
-  // Where the length is learnt.
+  // These are used if the length is learnt.
   double length = 2;
   std::vector<double> centre = {};  ///< [dim_unconstrained]; empty: 1
 };
@@ -79,15 +80,15 @@ class TrajectoryChains {
   Trajectories& trajectories() { return *trajectories_; }
   device::TrajectoryView view() const { return trajectories_->arrays().view(); }
 
-  /// Puts the chains at `points`, num_chains x dim_unconstrained.
+  /// Moves the chains to `points` [num_chains x dim_unconstrained].
   void begin(const std::vector<double>& points) {
     ensemble_->upload_points(points, {&problem_.target, 1});
     trajectories_->evaluate_current();
   }
-  /// Evaluates the current points anew, as for another likelihood.
+  /// Evaluates the current points anew, for example after a change of the likelihood.
   void evaluate() { trajectories_->evaluate_current(); }
 
-  /// Steps all chains; `u` and `statistics` then have the values after the last step.
+  /// Steps all chains. After this, `u` and `statistics` have the values of the last step.
   void run(std::int64_t steps) {
     const auto drain = [&](const SegmentResult& segment) {
       const auto chains = plans_.size(), n = static_cast<std::size_t>(dim_u());
@@ -119,7 +120,7 @@ class TrajectoryChains {
   std::int64_t step_ = 0;
 };
 
-/// A leapfrog at a time, by the phases of the sampler, in the chain 0 of TrajectoryChains.
+/// Takes one leapfrog at a time, by the phases of the sampler, in chain 0 of TrajectoryChains.
 class Leapfrogs {
  public:
   struct Phase {
@@ -127,7 +128,7 @@ class Leapfrogs {
   };
   explicit Leapfrogs(TrajectoryChains& chains) : chains_(chains) {}
 
-  /// The energy of a point with a momentum; what follows goes on from there.
+  /// Returns the energy of a point with a momentum; later calls continue from there.
   double begin(const Phase& phase) {
     chains_.begin(phase.u);
     view_ = chains_.view();

@@ -12,7 +12,7 @@ struct ExactProblem {
   std::string name;
   TrajectoryProblem problem;
   FixedMetric metric;
-  /// Writes an exact draw of u from standard normal numbers and uniform ones, by chain.
+  /// Writes an exact draw of u for a chain, made from standard normal and uniform numbers.
   std::function<void(const device::RandomSource&, double* u)> draw;
 };
 
@@ -22,7 +22,7 @@ inline double normal_number(const device::RandomSource& random, device::u32 i) {
   return random.normal(device::Purpose::simulation, i);
 }
 
-/// A wide prior whose log density and gradient the likelihoods below take back.
+/// The sd of a wide prior, whose log density and gradient the likelihoods below take back.
 inline constexpr double kWide = 50;
 inline double without_prior(int n, const double* x, double* gradient) {
   double sum = 0;
@@ -33,7 +33,7 @@ inline double without_prior(int n, const double* x, double* gradient) {
   return sum;
 }
 
-/// Two correlated normal coordinates with sds 1 and 3, and a third one alone with sd 0.5.
+/// Returns two correlated normal coordinates with sds 1 and 3, and a third, independent one with sd 0.5.
 inline ExactProblem correlated_normal(const FixedMetric& metric) {
   constexpr double kRho = 0.8, kSd[] = {1, 3, 0.5};
   const auto log_density = [=](int, const double* x, double* gradient) {
@@ -57,7 +57,7 @@ inline ExactProblem correlated_normal(const FixedMetric& metric) {
           }};
 }
 
-/// x_0 is standard normal, x_1 is normal(x_0^2 - 1, 0.5).
+/// Returns a density in which x_0 is standard normal and x_1 is normal(x_0^2 - 1, 0.5).
 inline ExactProblem banana() {
   const auto log_density = [](int, const double* x, double* gradient) {
     const double value = without_prior(2, x, gradient);
@@ -77,7 +77,7 @@ inline ExactProblem banana() {
           }};
 }
 
-/// Neal's funnel, flattened: v is normal(0, 1), the others are normal(0, exp(v / 2)).
+/// Returns Neal's funnel, flattened: v is normal(0, 1), and the others are normal(0, exp(v / 2)).
 inline ExactProblem funnel() {
   const auto log_density = [](int, const double* x, double* gradient) {
     double value = without_prior(3, x, gradient) - 0.5 * x[0] * x[0];
@@ -101,7 +101,7 @@ inline ExactProblem funnel() {
           }};
 }
 
-/// Student's t with 5 degrees of freedom in two coordinates.
+/// Returns Student's t with 5 degrees of freedom in two coordinates.
 inline ExactProblem heavy_tails() {
   constexpr double kDf = 5;
   const auto log_density = [](int, const double* x, double* gradient) {
@@ -125,7 +125,7 @@ inline ExactProblem heavy_tails() {
           }};
 }
 
-/// A simplex, positive parameters with a floor and ordered ones, by their prior.
+/// Returns a simplex, positive parameters with a floor, and ordered ones, all distributed as their prior.
 inline ExactProblem constrained() {
   PriorSet prior = mixture_prior();
   prior.order = "means";

@@ -1,5 +1,4 @@
-// The integrator of gradient samplers and the trees of nuts, by the phases that the sampler itself goes
-// through.
+// Tests the integrator of gradient samplers and the trees of nuts, by the phases of the sampler itself.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -35,7 +34,7 @@ std::vector<ExactProblem> problems() {
   return all;
 }
 
-// An exact draw with a momentum.
+// Returns an exact draw with a momentum.
 Phase start_of(const ExactProblem& exact, std::uint64_t seed = 3) {
   const auto n = static_cast<std::size_t>(exact.problem.target.dim_unconstrained());
   Phase phase{std::vector<double>(n), std::vector<double>(n)};
@@ -61,7 +60,7 @@ TEST(Leapfrog, IsReversible) {
     leapfrogs.go(10, 1);
     const Phase there = leapfrogs.phase();
     EXPECT_GT(distance(there.u, start.u), 0.1) << exact.name;
-    // Back by steps in the other direction of time, and by the flipped momentum.
+    // The leapfrogs lead back by steps in the other direction of time, and by the flipped momentum.
     leapfrogs.go(10, -1);
     EXPECT_LT(distance(leapfrogs.phase().u, start.u), 1e-11) << exact.name;
     EXPECT_LT(distance(leapfrogs.phase().momentum, start.momentum), 1e-11) << exact.name;
@@ -73,8 +72,8 @@ TEST(Leapfrog, IsReversible) {
   }
 }
 
-// The determinant of the map of (u, momentum) by three leapfrogs, from central differences with an error of
-// about 1e-8.
+// The determinant of the map of (u, momentum) by three leapfrogs is computed from central differences with an
+// error of about 1e-8.
 TEST(Leapfrog, PreservesVolume) {
   for (const ExactProblem& exact : problems()) {
     TrajectoryChains chains("hmc", exact.problem, 1, exact.metric);
@@ -99,8 +98,9 @@ TEST(Leapfrog, PreservesVolume) {
   }
 }
 
-// The error of the energy after a fixed time falls with the square of the step size. It would not if the
-// gradient were not that of the density, Jacobian included, or the metric were not the same in both halves.
+// The error of the energy after a fixed time falls with the square of the step size. This would not be so if
+// the gradient were not that of the density, including the Jacobian, or if the metric were not the same in
+// both halves.
 TEST(Leapfrog, HasAnEnergyErrorOfSecondOrder) {
   for (const ExactProblem& exact : problems()) {
     std::vector<double> errors;
@@ -117,7 +117,7 @@ TEST(Leapfrog, HasAnEnergyErrorOfSecondOrder) {
   }
 }
 
-// Momenta are those of the metric: a kick and a drift with factor L are those of the inverse metric L L'.
+// Momenta follow the metric: a kick and a drift with factor L are those of the inverse metric L L'.
 TEST(Leapfrog, HasTheMetricOnce) {
   const ExactProblem exact = correlated_normal(dense_metric(3, 0.3));
   TrajectoryChains chains("hmc", exact.problem, 1, exact.metric);
@@ -136,9 +136,9 @@ TEST(Leapfrog, HasTheMetricOnce) {
   EXPECT_LT((expected - Eigen::Map<const Eigen::Vector3d>(phase.u.data())).norm(), 1e-12);
 }
 
-// Stan's recursion (base_nuts.hpp, build_tree and transition) for the trajectory of a draw: the number of
-// leapfrogs and the depth at which it ends. Points are taken from a line of leapfrogs in both directions of
-// time.
+// Stan's recursion (base_nuts.hpp, build_tree and transition) for the trajectory of a draw, which gives the
+// number of leapfrogs and the depth at which the trajectory ends. Points are taken from a line of leapfrogs
+// in both directions of time.
 class RecursiveTree {
  public:
   RecursiveTree(Leapfrogs& leapfrogs, const Phase& start) : leapfrogs_(leapfrogs), start_(start) {
@@ -209,7 +209,7 @@ class RecursiveTree {
 TEST(Nuts, TreesEndWhereStansRecursionEndsThem) {
   std::vector<ExactProblem> all = problems();
   all.push_back(correlated_normal({0.05}));  // deep trees
-  all.push_back(correlated_normal({0.9}));   // shallow ones
+  all.push_back(correlated_normal({0.9}));   // shallow trees
   std::vector<int> depths(12);
   for (const ExactProblem& exact : all)
     for (std::uint64_t draw = 0; draw < 12; ++draw) {
@@ -229,7 +229,7 @@ TEST(Nuts, TreesEndWhereStansRecursionEndsThem) {
       EXPECT_EQ(actual.divergent, expected.divergent);
       ++depths[static_cast<std::size_t>(actual.tree_depth)];
     }
-  // The comparison has seen trees of many depths.
+  // The comparison included trees of many depths.
   for (std::size_t depth : {1u, 2u, 3u, 4u, 5u}) EXPECT_GT(depths[depth], 0) << depth;
 }
 
@@ -254,7 +254,8 @@ TEST(Hmc, LengthsAreUniformAndDoNotDependOnTheState) {
   EXPECT_EQ(*most, 32);  // pi / 0.1, rounded up
   double mean = 0;
   for (const int length : lengths) mean += length / static_cast<double>(kChains);
-  // ceil of a uniform number on (0, 31.4): sd 9.07, so that 6 standard errors are 0.39.
+  // The expected mean is that of ceil of a uniform number on (0, 31.4), with sd 9.07, so that 6 standard
+  // errors are 0.39.
   EXPECT_NEAR(mean, 15.708 + 0.5, 0.39);
 }
 

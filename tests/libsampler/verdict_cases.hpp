@@ -16,12 +16,12 @@ namespace emomc::testing {
 struct VerdictCase {
   const char* what;
   int num_chains, num_draws, num_quantities;
-  double correlation;  ///< of a stationary autoregression with unit sd, at lag 1
-  /// Added to draw i of chain c of the first quantity; may be empty.
+  double correlation;  ///< lag-1 correlation of a stationary autoregression with unit sd
+  /// Returns what is added to draw i of chain c of the first quantity; may be empty.
   std::function<double(int i, int c)> fault = {};
   double shared = 0;  ///< share of the variance that quantities have in common
   int superchains = 0;
-  std::function<bool(int c)> stuck = {};  ///< the chain repeats one draw
+  std::function<bool(int c)> stuck = {};  ///< whether chain c repeats one draw
 };
 
 inline DrawSet verdict_draws(const VerdictCase& one, std::uint64_t seed) {
@@ -60,7 +60,7 @@ inline DrawSet verdict_draws(const VerdictCase& one, std::uint64_t seed) {
   return set;
 }
 
-/// How many of `count` data sets are rejected.
+/// Returns how many of `count` data sets are rejected.
 inline int rejections(const VerdictCase& one, int count, std::uint64_t first_seed = 0) {
   ThreadPool threads(0);
   int rejected = 0;

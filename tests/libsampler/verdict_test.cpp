@@ -1,4 +1,4 @@
-// The runs that the verdict accepts and rejects: the table of docs/statistics.md.
+// Tests which runs the verdict accepts and rejects: the table of docs/statistics.md.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -12,7 +12,7 @@ namespace {
 using testing::rejections;
 using testing::VerdictCase;
 
-// Stationary chains with equal distributions, with at least the required ESS.
+// Returns stationary chains with equal distributions and at least the required ESS.
 const std::vector<VerdictCase>& good() {
   static const std::vector<VerdictCase> cases{
       {"independent", 4, 250, 201, 0},
@@ -35,7 +35,7 @@ double spread(int c) { return (c % 4 - 1.5) / std::sqrt(1.25); }  // four positi
 
 struct BadCase {
   VerdictCase one;
-  double power;  ///< at least this share is rejected
+  double power;  ///< least share of data sets that must be rejected
 };
 const std::vector<BadCase>& bad() {
   static const std::vector<BadCase> cases{
@@ -55,8 +55,8 @@ const std::vector<BadCase>& bad() {
       {{"first 20 draws 3 sd off, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i < 20 ? 3. : 0.; }},
        0.9},
       {{"a trend of 0.5 sd over the run", 4, 1000, 201, 0, [](int i, int) { return i / 2000.; }}, 0.9},
-      // A trend enters the autocovariances, and so the errors with which it is compared. No power is stated
-      // for the smaller one: its row is printed and not asserted.
+      // A trend affects the autocovariances, and thereby the errors with which it is compared. No power is
+      // stated for the smaller trend: its row is printed, but not asserted.
       {{"a trend of 1 sd over the run, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i / 1000.; }}, 0},
       {{"a trend of 2 sd over the run, AR(.8)", 4, 1000, 201, 0.8, [](int i, int) { return i / 500.; }}, 0.4},
       {{"AR(.95), ESS 103", 4, 1000, 1, 0.95}, 0.95},
@@ -72,9 +72,9 @@ const std::vector<BadCase>& bad() {
   return cases;
 }
 
-// At most one good run in a hundred is rejected. A number that a binomial with 1 % exceeds with probability
-// 1e-6 is a fault. 2 of 3 data sets would prove nothing (3e-4 for each case), so that here all cases count
-// together. 36 sets: P(X > 6) = 6e-8.
+// At most one good run in a hundred is rejected. The test fails for a number of rejections that a binomial
+// with 1 % exceeds with probability 1e-6. 2 of 3 data sets would prove nothing (3e-4 for each case), so that
+// all cases are counted together here. 36 sets: P(X > 6) = 6e-8.
 TEST(Verdict, GoodRunsAreAccepted) {
   int rejected = 0;
   for (VerdictCase one : good()) {
@@ -103,9 +103,9 @@ std::string row_of(const VerdictCase& one, int rejected, int sets) {
 //   ctest --test-dir build/release -C long -R "Verdict.*Long" -V | grep '^[0-9]*: | '
 class VerdictGoodLong : public ::testing::TestWithParam<std::size_t> {};
 
-// A rate of 1 % makes more than 28 rejections of 1,000 with a probability of 6e-7, so each row alone refutes
-// a rate of 4.5 % almost surely (28 or fewer: 0.4 %), and the sum of all rows is held to 1 % by
-// AllRowsTogether.
+// At a rate of 1 % there are more than 28 rejections of 1,000 with a probability of 6e-7. Each row alone
+// therefore refutes a rate of 4.5 % almost surely (28 or fewer: 0.4 %), and AllRowsTogether tests the sum of
+// all rows against 1 %.
 TEST_P(VerdictGoodLong, RunsAreAccepted) {
   constexpr int kSets = 1000;
   const VerdictCase& one = good()[GetParam()];
@@ -115,7 +115,7 @@ TEST_P(VerdictGoodLong, RunsAreAccepted) {
 }
 INSTANTIATE_TEST_SUITE_P(Cases, VerdictGoodLong, ::testing::Range<std::size_t>(0, good().size()));
 
-// 3,000 sets, 250 of each row: more than 60 rejections have a probability of 4e-7 at a rate of 1 %.
+// There are 3,000 sets, 250 of each row: more than 60 rejections have a probability of 4e-7 at a rate of 1 %.
 TEST(VerdictLong, AllRowsTogether) {
   int rejected = 0;
   for (const VerdictCase& one : good())
@@ -132,7 +132,7 @@ TEST_P(VerdictBadLong, RunsAreRejected) {
   const BadCase& bad_case = bad()[GetParam()];
   const int rejected = rejections(bad_case.one, kSets);
   std::cout << row_of(bad_case.one, rejected, kSets) << std::endl;
-  // Five standard errors of a share below the stated power.
+  // The bound is five standard errors of a share below the stated power.
   const double p = bad_case.power;
   EXPECT_GE(rejected, kSets * p - 5 * std::sqrt(kSets * p * (1 - p))) << bad_case.one.what;
 }

@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 using testing::little_endian;
 using testing::Wav;
 
-// Written by libFLAC: 5 samples in 2 channels, 16 bits, 22050 Hz.
+// The bytes were written by libFLAC: 5 samples in 2 channels, 16 bits, 22050 Hz.
 constexpr const char* kFlac =
     "664c6143000000221000100000001f00001f056222f000000005c299ad6bdfc3976fe9ad61873c7d4b3884000028200000007265"
     "666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff8661800047102000003e880007fff0005"
     "140001fc180287a27cd80cfe53";
 
-// 3 blocks of 4096 samples: 1, 2, 3.
+// The bytes have 3 blocks of 4096 samples each, which are 1, 2 and 3.
 constexpr const char* kFlacOf3Blocks =
     "664c6143000000221000100000000b00000b03e800f000003000b91b4d733139071b0f3f9e1475d8bc4384000028200000007265"
     "666572656e6365206c6962464c414320312e342e3320323032333036323300000000fff8c508006f000001e550fff8c508016801"
@@ -90,8 +90,7 @@ TEST_F(Audio, PointersOfGitLfsAreNamed) {
       {"lfs.wav", "git-lfs", "git lfs pull"});
 }
 
-// Lengths that programs leave if they write into a pipe: SoX, others, and those that never fill in the
-// length.
+// Programs that write into a pipe leave these lengths: SoX, others, and those that never fill in the length.
 TEST_F(Audio, LengthsLeftOpenAreReadToTheEnd) {
   const Wav wav{.samples = {100, -200, 300, -400, 500}};
   for (const std::uint64_t length : {0x7ffff000u, 0x7fffffffu, 0x7fffffdbu, 0xffffffffu, 0xffffffdbu}) {
@@ -159,7 +158,7 @@ TEST_F(Audio, ReadsWhatStandsBehindOtherChunks) {
   const Wav wav{.samples = {1, 2, 3}, .before_data = "LIST" + little_endian(5, 4) + "hello" + '\0'};
   EXPECT_EQ(read_audio(write("list.wav", wav.bytes() + "LIST" + little_endian(4, 4) + "tail")).samples.size(),
             3u);
-  // The length that a program leaves if it writes into a pipe.
+  // This is the length that a program leaves if it writes into a pipe.
   EXPECT_EQ(read_audio(write("pipe.wav", Wav{.samples = {1, 2, 3}}.bytes(0xffffffff))).samples.size(), 3u);
 }
 
@@ -192,7 +191,7 @@ TEST_F(Audio, RefusesRecordingsThatAreCutShort) {
   expect_refused(write("b.wav", wav.bytes().substr(0, 44)), {"cut short", "10 bytes", "0"});
   // No memory may be allocated for two gigabytes that do not exist.
   expect_refused(write("c.wav", wav.bytes(2000000000)), {"cut short", "2000000000"});
-  // After a chunk of odd length, which is followed by a padding byte.
+  // The samples follow a chunk of odd length and its padding byte.
   const Wav tagged{.samples = {1, 2}, .before_data = "LIST" + little_endian(5, 4) + "hello" + '\0'};
   expect_refused(write("d.wav", tagged.bytes(6)), {"cut short", "6 bytes", "has 4"});
 }
@@ -237,7 +236,7 @@ TEST_F(Audio, RefusesSilence) {
                  {"opposite phase"});
 }
 
-// 61 KB that expand to 157 MB, and could expand to gigabytes.
+// The 61 KB expand to 157 MB, and could expand to gigabytes.
 TEST_F(Audio, RefusesHoursOfSilenceInAFewBytes) {
   const fs::path file = EMOMC_SOURCE_DIR "/tests/fuzz/regressions/audio/hours_of_silence.flac";
   expect_refused(file, {"hours_of_silence.flac", "60828 bytes", "more than 16777216 samples"});

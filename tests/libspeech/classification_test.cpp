@@ -1,4 +1,4 @@
-// Class probabilities computed by hand, and labels that are drawn at a known temper.
+// Tests class probabilities that are computed by hand, and labels that are drawn at a known temper.
 #include "emomc/speech/classification.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Two utterances, of 1 and 4 frames; two classes; two draws.
+/// Returns two utterances, of 1 and 4 frames, with two classes and two draws.
 ClassLikelihoods two_utterances() {
   ClassLikelihoods l;
   l.num_utterances = 2;
@@ -40,14 +40,14 @@ std::vector<double> probabilities(const Classifier& c, const ClassLikelihoods& l
 
 TEST(ClassProbabilities, ArePredictiveMeansOverDraws) {
   const auto l = two_utterances();
-  // Mean likelihoods of 0.3 and 0.1.
+  // The mean likelihoods are 0.3 and 0.1.
   EXPECT_NEAR(probabilities(classifier(Rule::predictive, Evidence::sum, 1), l, 0)[0], 0.75, 1e-15);
-  // Prior odds of 1 to 3 cancel this.
+  // Prior odds of 1 to 3 cancel their ratio.
   EXPECT_NEAR(probabilities(classifier(Rule::predictive, Evidence::sum, 1, {0.25, 0.75}), l, 0)[0], 0.5,
               1e-15);
   // Temper 2 squares the likelihoods: (0.04 + 0.16) / 2 = 0.1 and 0.01.
   EXPECT_NEAR(probabilities(classifier(Rule::predictive, Evidence::sum, 2), l, 0)[0], 10.0 / 11, 1e-15);
-  // The mean over frames: temper / 4.
+  // For the mean over frames the temper is divided by 4.
   const double a = (std::exp(-2) + std::exp(-1)) / 2, b = (std::exp(-1) + std::exp(-3)) / 2;
   EXPECT_NEAR(probabilities(classifier(Rule::predictive, Evidence::mean, 1), l, 1)[0], a / (a + b), 1e-15);
   const double c = (std::exp(-4) + std::exp(-2)) / 2, d = (std::exp(-2) + std::exp(-6)) / 2;
@@ -56,10 +56,10 @@ TEST(ClassProbabilities, ArePredictiveMeansOverDraws) {
 
 TEST(ClassProbabilities, AreOfMeanLogLikelihoods) {
   const auto l = two_utterances();
-  // Geometric means of sqrt(0.08) and 0.1.
+  // The geometric means are sqrt(0.08) and 0.1.
   EXPECT_NEAR(probabilities(classifier(Rule::mean_log, Evidence::sum, 1), l, 0)[0],
               std::sqrt(0.08) / (std::sqrt(0.08) + 0.1), 1e-15);
-  // Means of -6 and -8, -1.5 and -2 per frame; the temper doubles them.
+  // The means are -6 and -8, or -1.5 and -2 per frame; the temper doubles the latter.
   EXPECT_NEAR(probabilities(classifier(Rule::mean_log, Evidence::mean, 2), l, 1)[0], 1 / (1 + std::exp(-1)),
               1e-15);
   EXPECT_NEAR(probabilities(classifier(Rule::mean_log, Evidence::sum, 1, {0.1, 0.9}), l, 1)[0],
@@ -97,14 +97,14 @@ TEST(ClassProbabilities, OfAnImpossibleClassAreZero) {
 TEST(ClassProbabilitySpread, IsTheStandardDeviationOverDraws) {
   const auto l = two_utterances();
   std::vector<double> sd(2);
-  // The draws give 2/3 and 4/5.
+  // The two draws give 2/3 and 4/5.
   class_probability_spread(classifier(Rule::predictive, Evidence::sum, 1), l, 0, sd);
   EXPECT_NEAR(sd[0], (0.8 - 2.0 / 3) / std::sqrt(2), 1e-14);
   EXPECT_NEAR(sd[1], sd[0], 1e-14);
-  // The draws' odds per frame are exp(-1) and exp(2) for the second utterance.
+  // For the second utterance the draws' odds per frame are exp(-1) and exp(2).
   class_probability_spread(classifier(Rule::predictive, Evidence::mean, 1), l, 1, sd);
   EXPECT_NEAR(sd[0], (1 / (1 + std::exp(-2)) - 1 / (1 + std::exp(1))) / std::sqrt(2), 1e-14);
-  // Each draw includes the prior.
+  // The probability of each draw includes the prior.
   class_probability_spread(classifier(Rule::predictive, Evidence::sum, 1, {0.2, 0.8}), l, 0, sd);
   EXPECT_NEAR(sd[0], (0.5 - 1.0 / 3) / std::sqrt(2), 1e-14);
 }
@@ -118,8 +118,8 @@ TEST(ClassProbabilitySpread, OfOneDrawIsZero) {
   EXPECT_EQ(sd, (std::vector<double>{0, 0}));
 }
 
-/// n utterances of 3 classes whose labels are drawn from the probabilities at temper `tau`. There are 2 equal
-/// draws, and each utterance has `frames` frames.
+/// Returns n utterances of 3 classes whose labels are drawn from the probabilities at temper `tau`. There are
+/// 2 equal draws, and each utterance has `frames` frames.
 ClassLikelihoods labelled_at(double tau, int n, double frames, Evidence evidence, std::uint64_t seed,
                              std::vector<int>& truth) {
   ClassLikelihoods l;
@@ -256,14 +256,14 @@ TEST(LearnTemper, NeedsUtterances) {
   EXPECT_THROW(learn_temper(c, {&set, 1}), std::invalid_argument);
 }
 
-// Frames of an utterance of class c are its mean m[c], plus an offset that all its frames share, with
-// variance 1 / kDamping, plus noise of variance 1. The classes' densities know nothing of the offset. The
+// Frames of an utterance of class c are the mean m[c], plus an offset with variance 1 / kDamping that all
+// frames of the utterance share, plus noise of variance 1. The classes' densities ignore the offset. The
 // exact probabilities are then those of the sum of the frames' log likelihoods times kDamping / (n +
 // kDamping).
 constexpr double kDamping = 30;
 
 struct OffsetCorpus {
-  std::vector<ClassLikelihoods> by_length;  ///< whole, then cut to kLengths
+  std::vector<ClassLikelihoods> by_length;  ///< whole utterances, then utterances cut to kLengths
   std::vector<int> truth;
   LabelledLikelihoods whole() const { return {&by_length[0], truth}; }
   std::vector<std::vector<LabelledLikelihoods>> cuts() const {
@@ -305,7 +305,7 @@ OffsetCorpus offset_corpus(std::uint64_t seed, int utterances, std::size_t short
 }
 
 struct Calibration {
-  double confidence = 0, accuracy = 0, error = 0;  ///< error: standard error of the accuracy
+  double confidence = 0, accuracy = 0, error = 0;  ///< `error` is the standard error of the accuracy
 };
 
 Calibration calibration_of(const Classifier& c, const ClassLikelihoods& l, const std::vector<int>& truth) {
@@ -323,8 +323,8 @@ Calibration calibration_of(const Classifier& c, const ClassLikelihoods& l, const
 
 const std::vector<double> kEven{1.0 / 3, 1.0 / 3, 1.0 / 3};
 
-// What is learned on one corpus holds for another: at every length the mean confidence is the accuracy,
-// within 5 standard errors (probability of a false alarm 6e-7 for each length).
+// The values that are learned on one corpus are right for another: at every length the mean confidence is the
+// accuracy, within 5 standard errors (probability of a false alarm 6e-7 for each length).
 TEST(LearnDamping, ConfidenceFollowsAccuracyAsUtterancesGetShorter) {
   const OffsetCorpus train = offset_corpus(1, 6000), test = offset_corpus(2, 6000);
   const LabelledLikelihoods whole = train.whole();
@@ -338,7 +338,8 @@ TEST(LearnDamping, ConfidenceFollowsAccuracyAsUtterancesGetShorter) {
     const Calibration now = calibration_of(c, l, test.truth);
     EXPECT_NEAR(now.confidence, now.accuracy, 5 * now.error) << l.num_frames[0] << " frames";
   }
-  // Without damping the same test fails for short utterances, as it does for a sum of frames.
+  // Without damping the same comparison fails for short utterances, both for the mean and for the sum over
+  // frames.
   for (const Evidence evidence : {Evidence::mean, Evidence::sum}) {
     Classifier plain = classifier(Rule::predictive, evidence, 1, kEven);
     plain.temper = learn_temper(plain, {&whole, 1}).temper;
@@ -347,7 +348,8 @@ TEST(LearnDamping, ConfidenceFollowsAccuracyAsUtterancesGetShorter) {
   }
 }
 
-// All utterances of one length and none that is cut: nothing tells the mean from the sum, and the mean stays.
+// All utterances have the same length and none is cut. The mean and the sum cannot be distinguished, and the
+// mean is kept.
 TEST(LearnDamping, IsNoneWhereNothingTellsOfIt) {
   std::vector<int> truth;
   const auto l = labelled_at(0.1, 400, 20, Evidence::mean, 11, truth);
@@ -361,11 +363,11 @@ TEST(LearnDamping, IsNoneWhereNothingTellsOfIt) {
               1e-9);
 }
 
-// A frame never counts for more than an independent one, whatever the labels.
+// A frame never counts for more than an independent frame, whatever the labels are.
 TEST(LearnDamping, IsBoundedByIndependentFrames) {
   OffsetCorpus corpus = offset_corpus(3, 300);
   for (ClassLikelihoods& l : corpus.by_length)
-    for (double& x : l.values) x /= 50;  // so that a larger temper were better
+    for (double& x : l.values) x /= 50;  // a larger temper would be better
   const LabelledLikelihoods whole = corpus.whole();
   const LearnedDamping learned =
       learn_damping(classifier(Rule::predictive, Evidence::mean, 1, kEven), {&whole, 1}, corpus.cuts(), 250);

@@ -50,7 +50,7 @@ class Corpora : public FolderTest {
   }
 };
 
-// Otherwise a class "happy " would silently be added to the class "happy".
+// Otherwise a class "happy " would silently be added beside the class "happy".
 TEST_F(Corpora, ManifestsOfOtherProgramsAreRead) {
   write("a.wav", "");
   write("b.wav", "");
@@ -68,7 +68,7 @@ TEST_F(Corpora, ManifestsOfOtherProgramsAreRead) {
   expect_refused("manifest", write("w.csv", "sep=;\npath;label;speaker\na.wav;;s\n"), {"w.csv:3", "label"});
 }
 
-// "colere" with a grave accent as one letter, and as a letter and a combining accent.
+// The name has an accented letter as one code point, and as a letter and a combining accent.
 TEST_F(Corpora, LabelsInTwoUnicodeFormsAreRefused) {
   const std::string composed = "col\u00e8re", decomposed = "cole\u0300re";
   write(composed + "/s/a.wav", "");

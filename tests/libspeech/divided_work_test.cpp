@@ -36,7 +36,7 @@ TEST(Numbers, AreTakenAsTheyWerePut) {
   EXPECT_THROW(numbers.take(), std::out_of_range);
 }
 
-// A piece of length i with the numbers 100 i, 100 i + 1, ...
+// Returns a piece of length i with the numbers 100 i, 100 i + 1, ...
 Numbers piece(std::size_t i) {
   Numbers numbers;
   for (std::size_t k = 0; k < i; ++k) numbers.put(static_cast<double>(100 * i + k));
@@ -93,7 +93,7 @@ TEST(DividedWork, EndsOnAllRanksWhereOneIsStopped) {
   EXPECT_EQ(elsewhere, 2);
 }
 
-// A piece that takes long asks whether it is to go on.
+// A long piece of work checks repeatedly whether to continue.
 TEST(DividedWork, IsStoppedWithinAPiece) {
   int calls = 0;
   const SoftmaxReport report = [&](const auto&...) {

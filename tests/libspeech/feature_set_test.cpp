@@ -78,7 +78,7 @@ TEST_F(FeatureTables, MatchesPatternsAndRefusesAmbiguousNames) {
   write("mfcc-A.sad.v1.csv", text);
   const auto set = read_feature_tables(folder, "*-{speaker}.{emotion}.v*.csv");
   EXPECT_EQ(set.utterances.at(0).id, "sad_A_1");
-  // Several ways to match with the same labels are not ambiguous.
+  // A name that matches in several ways with the same labels is not ambiguous.
   EXPECT_EQ(read_feature_tables(folder, "mfcc-{speaker}.{emotion}.v1*").utterances.size(), 1u);
   fs::remove(folder / "mfcc-A.sad.v1.csv");
   write("hot_anger_A.csv", text);
@@ -92,7 +92,7 @@ TEST_F(FeatureTables, MatchesPatternsAndRefusesAmbiguousNames) {
   expect_input_error([&] { read_feature_tables(folder / "none", "{emotion}_{speaker}.csv"); }, {"none"});
 }
 
-// A search over all lengths for each star would never end.
+// A search over all lengths for each star would not end in any reasonable time.
 TEST_F(FeatureTables, MatchesPatternsOfManyStarsInSeconds) {
   write(std::string(200, 'a') + "-sad_A.csv", "utterance,c0\n1,2\n");
   std::string stars;
@@ -168,7 +168,7 @@ TEST_F(FeatureTables, LabelsWithUnderscoresAreReadBack) {
 
 TEST_F(FeatureTables, IdsWithoutTheLabelsGetThem) {
   FeatureSet set = small_set();
-  // The two ids must stay different.
+  // The ids of the two utterances must stay different.
   set.utterances = {{"sad_A_1", "A", "sad", 0, 2}, {"1", "A", "sad", 2, 4}};
   const auto read = read_feature_tables(folder, write_feature_tables(set, folder));
   ASSERT_EQ(read.utterances.size(), 2u);
@@ -247,7 +247,8 @@ TEST(AppendDeltas, AreRegressionsWithRepeatedEdges) {
   append_deltas(set, 2);
   EXPECT_EQ(set.columns, (std::vector<std::string>{"c0", "d_c0", "dd_c0"}));
   EXPECT_EQ(set.num_rows(), 6u);
-  // Computed by hand: d_t = (c[t+1] - c[t-1] + 2 (c[t+2] - c[t-2])) / 10, with c[-1] = c[0] etc.
+  // The derivatives are computed by hand: d_t = (c[t+1] - c[t-1] + 2 (c[t+2] - c[t-2])) / 10, with c[-1] =
+  // c[0] etc.
   const std::vector<double> d{(3 + 16) / 10.0,  (8 + 30) / 10.0, (12 + 48) / 10.0,
                               (16 + 42) / 10.0, (9 + 32) / 10.0, 0};
   for (std::size_t row = 0; row < 6; ++row) EXPECT_NEAR(set.values[3 * row + 1], d[row], 1e-14);

@@ -1,4 +1,4 @@
-// A folder for the files of one test, and a check of error messages.
+// Provides a folder for the files of one test, and a check of error messages.
 #pragma once
 
 #include <gtest/gtest.h>

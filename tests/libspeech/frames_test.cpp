@@ -1,4 +1,4 @@
-// Dropped frames and derivatives, compared with results computed by hand.
+// Compares dropped frames and derivatives with results computed by hand.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -41,7 +41,8 @@ TEST(DropFrames, RefusesANegativeThreshold) {
   EXPECT_THROW(drop_frames(frames, std::vector<double>{0}, {std::nan("")}), InputError);
 }
 
-// A quarter of a second of digital silence at 100 frames per second: 23 windows of 25 ms are inside it.
+// The recording has a quarter of a second of digital silence, at 100 frames per second: 23 windows of 25 ms
+// are inside it.
 TEST(DropFrames, FindsDigitalSilenceInARecording) {
   const Recording recording = testing::synthetic_recording(16000);
   std::vector<double> energy_db;
@@ -52,12 +53,13 @@ TEST(DropFrames, FindsDigitalSilenceInARecording) {
 }
 
 TEST(AppendDeltas, RegressesOverNeighboursAndRepeatsTheEnds) {
-  // Reach 1: (c[t+1] - c[t-1]) / 2, from 1 1 2 4 8 8.
+  // With reach 1 the derivative is (c[t+1] - c[t-1]) / 2, computed from 1 1 2 4 8 8.
   Frames frames{1, {1, 2, 4, 8}};
   append_deltas(frames, 1, 1);
   EXPECT_EQ(frames.dim, 2);
   EXPECT_EQ(frames.values, (std::vector<double>{1, 0.5, 2, 1.5, 4, 3, 8, 2}));
-  // Reach 2: (c[t+1] - c[t-1] + 2 (c[t+2] - c[t-2])) / 10, from 1 1 1 2 4 8 8 8.
+  // With reach 2 the derivative is (c[t+1] - c[t-1] + 2 (c[t+2] - c[t-2])) / 10, computed from 1 1 1 2 4 8 8
+  // 8.
   frames = {1, {1, 2, 4, 8}};
   append_deltas(frames, 1);
   const std::vector<double> expected{1, (1 + 2 * 3) / 10., 2, (3 + 2 * 7) / 10.,

@@ -40,7 +40,8 @@ double mean_of(const FrameDescriptors& frames, const std::string& name) {
   return sum / number;
 }
 
-// Equal to 1e-6 of the value, or of 1: sums in another order, and the reference has nine digits.
+// Expects a difference of at most 1e-6, relative to the value or absolute: sums are in another order, and the
+// reference has nine digits.
 void expect_close(double value, const json& expected, const std::string& name) {
   if (expected.is_null()) {
     EXPECT_TRUE(std::isnan(value)) << name << " is " << value;
@@ -100,7 +101,7 @@ TEST(Functionals, TheFullSetIsTheOtherTwo) {
 
 TEST(Functionals, TheCompactSetHasFourOfEachDescriptorAndTheTimes) {
   const auto full = functional_names(FunctionalSet::full), compact = functional_names(FunctionalSet::compact);
-  EXPECT_EQ(compact.size(), 4 * descriptors().size() - 1 + 7);  // the mean of loudness is none
+  EXPECT_EQ(compact.size(), 4 * descriptors().size() - 1 + 7);  // the mean of loudness is not a functional
   const FrameDescriptors frames =
       DescriptorExtractor(16000).describe(testing::synthetic_voice(16000).samples);
   const auto row = functionals(frames, FunctionalSet::full),
@@ -129,7 +130,8 @@ TEST(Descriptors, TellTheFrequencyOfAVoice) {
   }
 }
 
-// Periods and heights change at random from pulse to pulse. The reference is what the pulses were made of.
+// Periods and heights change at random from pulse to pulse. The expected jitter and shimmer follow from the
+// periods and heights of the pulses.
 TEST(Descriptors, TellJitterAndShimmer) {
   testing::Noise noise;
   std::vector<int> even(200, 102), periods;
@@ -153,7 +155,7 @@ TEST(Descriptors, TellJitterAndShimmer) {
   EXPECT_LT(mean_of(shimmering, "jitter"), 1e-3);
 }
 
-// Of a periodic sound with white noise, the harmonics-to-noise ratio is the ratio of their powers.
+// The harmonics-to-noise ratio of a periodic sound with white noise is the ratio of their powers.
 TEST(Descriptors, TellHarmonicsFromNoise) {
   for (const double decibels : {5.0, 10.0, 20.0}) {
     testing::Noise noise;

@@ -20,7 +20,7 @@ struct TwoClassifiers {
   std::vector<int> truth;
 };
 
-// Labels are drawn from the normalised product of the two, to the powers a and b.
+// Labels are drawn from the normalised product of the two classifiers' probabilities to the powers a and b.
 TwoClassifiers drawn_at(double a, double b, std::uint64_t seed) {
   TwoClassifiers two;
   for (std::size_t row = 0; row < kRows; ++row) {
@@ -61,7 +61,7 @@ TEST(Fusion, IsTheNormalisedProduct) {
   EXPECT_NEAR(std::exp(p[2]), c / (a + b + c), 1e-12);
 }
 
-// The standard error of each weight is about 0.08 here; the bound is 5 of them.
+// The standard error of each weight is about 0.08 here; the bound is five standard errors.
 TEST(Fusion, FindsTheWeightsThatLabelsWereDrawnAt) {
   for (const auto& [a, b] : {std::pair{1.0, 0.5}, {0.3, 1.2}, {0.0, 0.8}}) {
     const TwoClassifiers two = drawn_at(a, b, 5);

@@ -1,4 +1,4 @@
-// Settings that are refused, and the words of the messages.
+// Tests settings that are refused, and the words of the messages.
 #include <gtest/gtest.h>
 
 #include <cmath>

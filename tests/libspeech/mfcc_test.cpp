@@ -1,4 +1,4 @@
-// MFCCs compared with python_speech_features, librosa and NumPy (data/make_mfcc.py): every frame is within
+// Compares MFCCs with python_speech_features, librosa and NumPy (data/make_mfcc.py): every frame is within
 // 1e-4 of the standard deviation of its coefficient over the recording.
 #include "emomc/speech/mfcc.hpp"
 
@@ -83,8 +83,8 @@ TEST(Mfcc, AgreesWithOtherProgramsOnSpeech) {
   EXPECT_EQ(compared, 16u);
 }
 
-// The largest difference between rows and those of `file`, in units of the sd of each column of the file; NaN
-// if the sizes differ.
+// Returns the largest difference between the rows and those of `file`, in units of the sd of each column of
+// the file, or NaN if the sizes differ.
 double largest_difference(const Frames& frames, const std::filesystem::path& file) {
   std::vector<double> expected(frames.values.size());
   if (std::filesystem::file_size(file) != expected.size() * sizeof(double)) return std::nan("");

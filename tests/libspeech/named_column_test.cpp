@@ -1,4 +1,4 @@
-// Columns of tables about recordings or speakers.
+// Tests columns of tables about recordings or speakers.
 #include "emomc/speech/named_column.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST_F(NamedColumns, AreAboutRecordingsOrSpeakers) {
   EXPECT_TRUE(by_speaker.is_about_speakers);
   EXPECT_EQ(values_of_utterances(by_speaker, {"a", "b", "c"}, {"s2", "s1", "s1"}, "k"),
             (Texts{"", "f", "f"}));
-  // The first of the columns that name recordings counts.
+  // Of the two columns that can name recordings, `recording` takes precedence over `file`.
   EXPECT_EQ(read_named_column(write("r.csv", "file\trecording\tx\na\tb\t1\n"), "x").names, Texts{"b"});
 }
 

@@ -1,4 +1,4 @@
-// Recordings in memory are what a file with the same samples is.
+// Tests that recordings in memory give the same results as files with the same samples.
 #include <gtest/gtest.h>
 
 #include <cmath>

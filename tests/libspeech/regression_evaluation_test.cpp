@@ -20,7 +20,7 @@ using nlohmann::json;
 
 const SoftmaxReport kNoReport = [](const auto&...) {};
 
-// tests/libspeech/data/make_regression.py computes them by scikit-learn, NumPy and SciPy.
+// Returns values that tests/libspeech/data/make_regression.py computes by scikit-learn, NumPy and SciPy.
 json outside() {
   std::ifstream file(EMOMC_SOURCE_DIR "/tests/libspeech/data/regression.json");
   return json::parse(file);
@@ -53,8 +53,8 @@ std::vector<RegressionFold> evaluated(const RegressionCorpus& corpus, const Regr
   return evaluate_regression(corpus, each_speaker(corpus), settings, threads, kNoReport);
 }
 
-// Speakers with offsets and scales of their own. The first number depends on three columns, the second one on
-// none.
+// Returns a corpus of speakers with offsets and scales of their own. The first number depends on three
+// columns, and the second one on none.
 RegressionCorpus synthetic_numbers(unsigned seed, int speakers = 6, int takes = 12, int columns = 20) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
@@ -114,7 +114,7 @@ void expect_equal(const RegressionFold& a, const RegressionFold& b) {
   }
 }
 
-// 30 columns of 21 training recordings, and four prior sds.
+// The data have 30 columns of 21 training recordings, and there are four prior sds.
 TEST(RegressionEvaluation, HasThePredictiveDistributionsOfScikitLearnAndNumPy) {
   const json given = outside();
   const RegressionCorpus corpus = corpus_of(given);
@@ -145,14 +145,14 @@ TEST(RegressionEvaluation, HasThePredictiveDistributionsOfScikitLearnAndNumPy) {
 TEST(RegressionEvaluation, ChoosesThePriorAndTheFactorThatSciPyFinds) {
   const json given = outside();
   RegressionSettings settings;
-  settings.prior_sds = {8, 0.1, 2, 0.5};  // in any order
+  settings.prior_sds = {8, 0.1, 2, 0.5};  // the order of prior_sds has no effect
   const auto folds = evaluated(corpus_of(given), settings);
   for (std::size_t f = 0; f < 4; ++f)
     for (std::size_t d = 0; d < 2; ++d) {
       const json& wanted = given["folds"][f]["chosen"][d];
       const RegressionFold::Dimension& found = folds[f].dimensions[d];
       EXPECT_EQ(found.prior_sd, wanted["sd"].get<double>());
-      EXPECT_NEAR(found.known[0].factor, wanted["factor"].get<double>(), 1e-4);  // of a flat maximum
+      EXPECT_NEAR(found.known[0].factor, wanted["factor"].get<double>(), 1e-4);  // the maximum is flat
       EXPECT_NEAR(found.known[0].inner_log_density, wanted["log_density"].get<double>(), 1e-8);
     }
 }
@@ -162,14 +162,14 @@ TEST(RegressionEvaluation, PredictsWhatFunctionalsExplainAndNothingElse) {
   const auto folds = evaluated(corpus);
   EXPECT_GT(score(pooled(corpus, folds, 0)).ccc, 0.8);
   EXPECT_LT(std::abs(score(pooled(corpus, folds, 1)).ccc), 0.25);
-  // The less is known of a speaker, the less is known of their recordings.
+  // The less is known about a speaker, the less certain are the predictions for the speaker's recordings.
   const double own = score(pooled(corpus, folds, 0)).log_density,
                five = score(pooled(corpus, folds, 0, SpeakerKnowledge::five)).log_density,
                none = score(pooled(corpus, folds, 0, SpeakerKnowledge::corpus)).log_density;
   EXPECT_GT(own, five);
   EXPECT_GT(five, none);
-  // Their intervals are as wide as that needs: with the factor of known speakers they would be too narrow. A
-  // count of 72 is this small with probability 1e-6 where each interval has 90 %.
+  // The intervals are wide enough: with the factor of known speakers they would be too narrow. A count of 72
+  // is this small with probability 1e-6 if each interval has 90 %.
   for (const SpeakerKnowledge known :
        {SpeakerKnowledge::own, SpeakerKnowledge::five, SpeakerKnowledge::one, SpeakerKnowledge::corpus})
     EXPECT_GT(coverage(pooled(corpus, folds, 0, known), 0.9), 0.9 - 4.9 * std::sqrt(0.09 / 72))
@@ -230,9 +230,9 @@ TEST(RegressionEvaluation, IsTheSameOnSeveralRanks) {
   });
 }
 
-// Numbers permuted over all recordings: 20 mean CCCs, each of about 72 pairs whose predictions hardly vary,
-// have a standard deviation below 1 / sqrt(72), so that 4.9 of these by sqrt(20) bound their mean with a
-// false-alarm rate of 1e-6.
+// The numbers are permuted over all recordings. The 20 mean CCCs, each of about 72 pairs whose predictions
+// hardly vary, have a standard deviation below 1 / sqrt(72). Their mean is therefore bounded by 4.9 times
+// this over sqrt(20), with a false-alarm rate of 1e-6.
 TEST(RegressionEvaluation, FindsNothingInPermutedNumbers) {
   double sum = 0;
   constexpr int kTimes = 20;
@@ -249,8 +249,8 @@ TEST(RegressionEvaluation, FindsNothingInPermutedNumbers) {
   EXPECT_LT(std::abs(sum / kTimes), 4.9 / std::sqrt(72.0 * kTimes));
 }
 
-// Rows, weights and noise as the model has them: whatever b and sigma are, the predictive distribution is
-// exact, and each of 4,000 data sets gives one independent trial. A binomial count leaves these bounds with
+// Rows, weights and noise follow the model. The predictive distribution is then exact, whatever b and sigma
+// are, and each of 4,000 data sets gives one independent trial. A binomial count is outside these bounds with
 // probability 1e-6.
 TEST(RidgePosterior, IntervalsHaveTheirProbability) {
   constexpr int kSets = 4000, kRows = 9, kColumns = 12;
@@ -280,7 +280,8 @@ TEST(RidgePosterior, IntervalsHaveTheirProbability) {
   EXPECT_NEAR(inside_50, 0.5 * kSets, 4.9 * std::sqrt(0.25 * kSets));
 }
 
-// One new speaker's recording of each of 500 corpora, through the whole evaluation with the true prior.
+// The test predicts one new speaker's recording of each of 500 corpora, through the whole evaluation with the
+// true prior.
 TEST(RegressionEvaluation, IntervalsOfNewSpeakersHaveTheirProbability) {
   constexpr int kCorpora = 500, kSpeakers = 4, kTakes = 5, kColumns = 6;
   std::mt19937_64 random(77);
@@ -310,8 +311,8 @@ TEST(RegressionEvaluation, IntervalsOfNewSpeakersHaveTheirProbability) {
   EXPECT_NEAR(inside, 0.9 * kCorpora, 4.9 * std::sqrt(0.09 * kCorpora));
 }
 
-// A speaker whom training left out has the distributions of an evaluation; what is outside of the training
-// rows' directions has the variance of the prior in both.
+// A speaker whom training left out has the predictive distributions of an evaluation. The part of a row
+// outside of the training rows' directions has the variance of the prior in both.
 TEST(Regressor, PredictsANewSpeakerAsAnEvaluationDoes) {
   const RegressionCorpus corpus = synthetic_numbers(11, 5, 12, 90);
   RegressionCorpus others = corpus;
@@ -327,7 +328,7 @@ TEST(Regressor, PredictsANewSpeakerAsAnEvaluationDoes) {
   own.rows.assign(corpus.table.rows.begin() + kept, corpus.table.rows.end());
   own.values.assign(corpus.table.values.begin() + kept * stride, corpus.table.values.end());
   standardize_by_speaker(own);
-  // The fold's inner speakers are those of `train`: all four.
+  // The fold's inner speakers are those of the training: all four.
   const auto folds = evaluate_regression(corpus, {{4}}, {}, 1, kNoReport);
   for (std::size_t i = 0; i < own.rows.size(); ++i) {
     const auto begin = own.values.begin() + static_cast<std::ptrdiff_t>(i * stride);
@@ -336,7 +337,8 @@ TEST(Regressor, PredictsANewSpeakerAsAnEvaluationDoes) {
     for (std::size_t d = 0; d < 2; ++d) {
       const PredictiveT& wanted = folds[0].dimensions[d].known[0].of_row[i];
       EXPECT_NEAR(predicted[d].mean, wanted.mean, 1e-9);
-      // The factor is the minimum that a search finds, whose function differs by rounding.
+      // The factor is a minimum that a search finds, and the functions of the two searches differ by
+      // rounding.
       const double factor = regressor.dimensions[d].factors[0].factor;
       EXPECT_NEAR(predicted[d].scale / factor, wanted.scale / folds[0].dimensions[d].known[0].factor, 1e-9);
       EXPECT_NEAR(factor, folds[0].dimensions[d].known[0].factor, 1e-4);

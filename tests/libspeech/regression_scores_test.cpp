@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// tests/libspeech/data/make_regression.py computes them by NumPy and SciPy.
+// Returns values that tests/libspeech/data/make_regression.py computes by NumPy and SciPy.
 json by_numpy() {
   std::ifstream file(EMOMC_SOURCE_DIR "/tests/libspeech/data/regression.json");
   return json::parse(file)["scores"];
@@ -46,7 +46,8 @@ TEST(NumberScores, AndTheirIntervalsOverSpeakersAgreeWithNumPy) {
   expect_score(of["log_density"], s.log_density, i.log_density, "log density");
 }
 
-// By hand: means 2 and 3, s_xy 2/3, variances 2/3 each, so that 2 (2/3) / (2/3 + 2/3 + 1).
+// The values are computed by hand: means 2 and 3, s_xy 2/3, variances 2/3 each, so that the CCC is 2 (2/3) /
+// (2/3 + 2/3 + 1).
 TEST(Concordance, OfAShiftIsLessThanTheCorrelation) {
   const std::vector<double> truth{1, 2, 3}, shifted{2, 3, 4}, twice{2, 4, 6}, back{3, 2, 1};
   EXPECT_NEAR(concordance(truth, shifted), 4.0 / 7, 1e-15);
@@ -67,7 +68,7 @@ TEST(Concordance, OfConstantPredictionsIsZeroAndOfOneRecordingUndefined) {
   EXPECT_THROW(concordance(truth, one), std::invalid_argument);
 }
 
-// Large numbers with a small spread, where sums of squares would cancel.
+// These are large numbers with a small spread, in which sums of squares would cancel.
 TEST(Concordance, DoesNotDependOnTheOriginOfTheNumbers) {
   std::vector<double> truth, predicted, far_truth, far_predicted;
   for (int i = 0; i < 40; ++i) {

@@ -31,7 +31,7 @@ void expect_near(const std::vector<double>& ours, const Json& theirs) {
   }
 }
 
-/// Predictions in which class `label` has probability 1.
+/// Returns predictions in which class `label` has probability 1.
 Predictions certain(int num_classes, std::vector<int> truth, std::vector<int> speaker,
                     const std::vector<int>& label) {
   Predictions p{num_classes, std::move(truth), std::move(speaker), {}};
@@ -40,8 +40,8 @@ Predictions certain(int num_classes, std::vector<int> truth, std::vector<int> sp
   return p;
 }
 
-/// n utterances of 3 classes with random probabilities. The true classes are drawn from these probabilities
-/// raised to the power `honesty` and normalised: 1 is calibrated, less is overconfident.
+/// Returns n utterances of 3 classes with random probabilities. The true classes are drawn from these
+/// probabilities raised to the power `honesty` and normalised: 1 is calibrated, less is overconfident.
 Predictions simulated(int n, double honesty, std::uint64_t seed) {
   Predictions p{3, {}, {}, {}};
   for (int i = 0; i < n; ++i) {
@@ -81,7 +81,7 @@ TEST(Scores, AgreeWithScikitLearn) {
 }
 
 TEST(Scores, AreTheOnesWorkedByHand) {
-  // Probabilities of the two classes: 0.9 right, 0.85 wrong, 0.6 right, 0.55 right.
+  // The probabilities of the predicted classes are 0.9 right, 0.85 wrong, 0.6 right and 0.55 right.
   Predictions p{2, {0, 1, 1, 0}, {0, 0, 1, 3}, {}};
   for (double q : {0.9, 0.85, 0.4, 0.55}) {
     p.log_probability.push_back(std::log(q));
@@ -132,8 +132,8 @@ TEST(Scores, OfImpossibleClassesAreInfiniteButNeverNaN) {
   EXPECT_TRUE(std::isnan(wrong.precision[2]));
 }
 
-// The 99 % ranges of 20 calibrated sets: more than 5 outside have a probability below 1e-6 (binomial with p =
-// 0.01).
+// The test uses the 99 % ranges of 20 calibrated sets: more than 5 outside have a probability below 1e-6
+// (binomial with p = 0.01).
 TEST(Scores, SimulateWhatCalibrationErrorCalibratedPredictionsHave) {
   int outside_range = 0;
   double mean = 0, expected = 0, width = 0;
@@ -187,8 +187,8 @@ TEST(Scores, RefuseWhatIsInconsistent) {
 }
 
 TEST(SpeakerInterval, IsTheTIntervalOfTheMeanWhereSpeakersHaveEquallyMany) {
-  // Five speakers with ten utterances of one class: the unweighted average recall is the mean of their shares
-  // of right ones.
+  // Five speakers have ten utterances of one class each. The unweighted average recall is the mean of their
+  // shares of right predictions.
   const std::vector<int> right{3, 7, 6, 9, 5};
   std::vector<int> truth, speaker, label;
   for (int s = 0; s < 5; ++s)
@@ -211,15 +211,15 @@ TEST(SpeakerInterval, IsCutToWhatAUarCanBe) {
 }
 
 // Speakers differ by a normal effect on the logit of being right. The number of intervals, out of 4,000, that
-// contain the unweighted average recall of all speakers is binomial: its share must be at most 5 standard
+// contain the unweighted average recall of all speakers is binomial. Its share must be at most 5 standard
 // errors (0.0034) above 0.95, and at least 0.93, since the shares of the few speakers of a small corpus are
 // bounded and not normal.
 TEST(SpeakerInterval, CoversAsItSaysWithFewSpeakers) {
   constexpr int kSets = 4000, kUtterances = 40;
   for (const int speakers : {4, 5, 10}) {
     int covered = 0;
-    // The unweighted average recall of all speakers: the mean of 1 / (1 + exp(-(0.5 + 0.7 z))), approximated
-    // with 20,000 draws of z.
+    // The unweighted average recall of all speakers is the mean of 1 / (1 + exp(-(0.5 + 0.7 z))),
+    // approximated with 20,000 draws of z.
     double truth_of_all = 0;
     for (int i = 0; i < 20000; ++i) {
       const double z =
@@ -275,7 +275,7 @@ TEST(McNemar, AgreesWithScipysBinomialTest) {
   ASSERT_EQ(cases.size(), 9u);
   for (const auto& c : cases) {
     const std::size_t first_only = c["only_first"], second_only = c["only_second"];
-    const std::size_t n = first_only + second_only + 3;  // plus three that both get right
+    const std::size_t n = first_only + second_only + 3;  // plus three utterances that both predict rightly
     std::vector<int> first(n, 0), second(n, 0);
     for (std::size_t i = 0; i < first_only + second_only; ++i) (i < first_only ? second : first)[i] = 1;
     const std::vector<int> zero(n, 0);

@@ -1,4 +1,4 @@
-// Settings in the form in which data/make_mfcc.py writes them.
+// Reads settings in the form that data/make_mfcc.py writes.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ E choice(const nlohmann::json& name, const std::map<std::string, E>& choices) {
   return choices.at(name.get<std::string>());
 }
 
-/// `settings` with the changes that data/make_mfcc.py names.
+/// Returns `settings` with the changes that data/make_mfcc.py names.
 inline MfccSettings with(MfccSettings settings, const nlohmann::json& changes) {
   for (const auto& [key, value] : changes.items()) {
     if (key == "window_ms")

@@ -24,7 +24,8 @@ SoftmaxSettings settings_for_training() {
   return settings;
 }
 
-// A posterior that is wider, and draws that are less independent.
+// The posterior of the horseshoe is wider, and its draws are less independent, so that there are more of
+// them.
 SoftmaxSettings horseshoe_for_training() {
   SoftmaxSettings settings = testing::quick_horseshoe();
   settings.warmup = 300;
@@ -32,7 +33,7 @@ SoftmaxSettings horseshoe_for_training() {
   return settings;
 }
 
-// Without the last speaker.
+// Returns the corpus without the last speaker.
 SoftmaxCorpus training_part(const SoftmaxCorpus& corpus) {
   SoftmaxCorpus part;
   part.table.columns = corpus.table.columns;
@@ -58,9 +59,10 @@ std::vector<double> row_of(const FunctionalTable& table, std::size_t row) {
   return {begin, begin + kColumns};
 }
 
-// A classifier that is trained on four speakers does what an evaluation does that leaves the fifth one out,
-// though the evaluation has rotated the rows of all five together. Draws differ: of 400 effective ones a mean
-// probability has a standard error of at most 0.025, the temper has one of its own.
+// A classifier that is trained on four speakers must predict the fifth one as an evaluation does that leaves
+// this speaker out, although the evaluation has rotated the rows of all five together. Draws differ: a mean
+// probability of 400 effective draws has a standard error of at most 0.025, and the temper has a standard
+// error of its own.
 void expect_what_an_evaluation_does(SoftmaxSettings settings, double tolerance) {
   const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 2);
   settings.temper = 1;
@@ -89,15 +91,15 @@ void expect_what_an_evaluation_does(SoftmaxSettings settings, double tolerance) 
     }
     EXPECT_NEAR(sum, 1, 1e-12);
   }
-  EXPECT_GT(most_less, 0.2);  // what is known of the speaker matters here
+  EXPECT_GT(most_less, 0.2);  // the knowledge about the speaker matters here
 }
 
 TEST(SoftmaxClassifier, DoesWhatAnEvaluationDoes) {
   expect_what_an_evaluation_does(settings_for_training(), 0.08);
 }
 
-// Of 300 effective draws or more a mean of probabilities whose sd is 0.35 has a standard error of 0.02, the
-// difference of two 0.029.
+// A mean of probabilities whose sd is 0.35 has a standard error of 0.02 with 300 effective draws or more, and
+// the difference of two such means one of 0.029.
 TEST(SoftmaxClassifier, DoesWhatAnEvaluationDoesByTheHorseshoe) {
   expect_what_an_evaluation_does(horseshoe_for_training(), 0.15);
 }
@@ -127,7 +129,7 @@ TEST(SoftmaxClassifier, LearnsATemperForEachKindOfKnowledge) {
     EXPECT_GT(one.inner_log_loss, 0);
     EXPECT_LT(one.inner_log_loss, 1.2);
   }
-  // The less is known, the more is lost, and five recordings lose little.
+  // The loss grows as less is known about a speaker, but five recordings lose little.
   const auto loss = [&](SpeakerKnowledge k) { return tempers[static_cast<std::size_t>(k)].inner_log_loss; };
   EXPECT_LT(loss(SpeakerKnowledge::own), loss(SpeakerKnowledge::one));
   EXPECT_LT(loss(SpeakerKnowledge::five), loss(SpeakerKnowledge::one));
@@ -155,9 +157,9 @@ TEST(SoftmaxClassifier, DoesNotDependOnThreadsOrTheOrderOfRows) {
   for (std::size_t k = 0; k < kNumKnowledge; ++k) EXPECT_EQ(one.tempers[k].temper, other.tempers[k].temper);
 }
 
-// No training row has anything of a direction, so that its weights are the prior's: with two classes the
-// logit of a row of length 1 there has the standard deviation of the prior, times the root of the
-// temperature. The sd of 400 draws has a relative standard error of 0.035.
+// No training row has a part in this direction, so that the direction's weights are those of the prior. With
+// two classes, the logit of a row of length 1 in this direction has the standard deviation of the prior,
+// times the root of the temperature. The sd of 400 draws has a relative standard error of 0.035.
 TEST(SoftmaxClassifier, DirectionsThatNoRowHasAreThePriors) {
   SoftmaxClassifier classifier;
   classifier.columns = {"a", "b"};
@@ -173,7 +175,7 @@ TEST(SoftmaxClassifier, DirectionsThatNoRowHasAreThePriors) {
     return class_probabilities(classifier, row, SpeakerKnowledge::own, 0).sd[0];
   };
   EXPECT_EQ(sd_of({5, 0}), 0);
-  // Of a small logit l / sqrt(2) for one contrast of two classes, p = 1/2 + sqrt(2) l / 4.
+  // For a small logit l / sqrt(2) of one contrast of two classes, p = 1/2 + sqrt(2) l / 4.
   const double length = 0.02;
   EXPECT_NEAR(sd_of({0, std::sqrt(2.0) * length}), 1.5 * 0.5 * length * std::sqrt(2.0) / 4, 0.2 * 0.0053);
   EXPECT_NEAR(sd_of({3, 2 * std::sqrt(2.0) * length}), 2 * sd_of({0, std::sqrt(2.0) * length}), 1e-5);

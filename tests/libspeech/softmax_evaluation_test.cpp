@@ -68,7 +68,7 @@ double log_loss(const SoftmaxCorpus& corpus, const SoftmaxPredictions& predictio
   return sum / static_cast<double>(rows.size());
 }
 
-// Two of 30 columns matter.
+// Only two of 30 columns tell the classes apart.
 TEST(SoftmaxEvaluation, TellsClassesApartByTheHorseshoe) {
   const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 2);
   const auto tests = each_speaker(corpus);
@@ -82,7 +82,7 @@ TEST(SoftmaxEvaluation, TellsClassesApartByTheHorseshoe) {
     loss += log_loss(corpus, horseshoe[f].posterior, horseshoe[f].rows) / 5;
     of_ridge += log_loss(corpus, ridge[f].posterior, ridge[f].rows) / 5;
     EXPECT_EQ(horseshoe[f].posterior.log_probability, again[f].posterior.log_probability);
-    // The penalised fit is the ridge's, whose rows are rotated.
+    // The penalised fit equals that of the ridge, whose rows are rotated.
     EXPECT_EQ(horseshoe[f].prior_sd, ridge[f].prior_sd);
     for (std::size_t i = 0; i < ridge[f].penalised.log_probability.size(); ++i)
       EXPECT_NEAR(horseshoe[f].penalised.log_probability[i], ridge[f].penalised.log_probability[i], 1e-3);
@@ -118,7 +118,7 @@ TEST(SoftmaxEvaluation, HorseshoeTakesTwoHundredColumns) {
   }
 }
 
-// No class differs: the accuracy of 90 recordings has a standard error of 0.05 around 1/3.
+// The classes do not differ: the accuracy of 90 recordings has a standard error of 0.05 around 1/3.
 TEST(SoftmaxEvaluation, FindsNothingWhereThereIsNothing) {
   const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 0);
   const auto folds = evaluated(corpus);
@@ -170,7 +170,7 @@ TEST(SoftmaxEvaluation, RefusesWhatCannotBeChosenOrLearned) {
   given.prior_sds = {4};
   const auto folds = evaluate_softmax(two, each_speaker(two), given, 1, [](const auto&...) {});
   EXPECT_TRUE(std::isnan(folds[0].posterior.inner_log_loss));
-  EXPECT_GT(accuracy(two, folds), 0.6);  // of 18 training rows, by 30 columns; chance is 1/3
+  EXPECT_GT(accuracy(two, folds), 0.6);  // from 18 training rows of 30 columns; chance is 1/3
   SoftmaxCorpus missing = synthetic_corpus(3);
   for (std::size_t row = 0; row < missing.table.rows.size(); ++row)
     if (missing.speaker_of[row] != 0 && missing.class_of[row] == 2) missing.class_of[row] = 1;
@@ -192,7 +192,7 @@ TEST(FunctionalTable, IsWrittenAsCsv) {
   EXPECT_EQ(functional_table_csv(table), "utterance,speaker,emotion,a,\"b,c\"\nu 1,x,\"e\"\"f\",0.1,\n");
 }
 
-// Inner products of rows are all that a Gaussian prior lets predictions depend on.
+// With a Gaussian prior, predictions depend only on the inner products of rows.
 TEST(RotatedRows, HaveTheInnerProductsOfTheTable) {
   SoftmaxCorpus corpus = synthetic_corpus(2, 3);
   standardize_by_speaker(corpus.table);
@@ -205,7 +205,7 @@ TEST(RotatedRows, HaveTheInnerProductsOfTheTable) {
       double sum = 0;
       for (int j = 0; j < 30; ++j)
         sum += corpus.table.values[30 * a + j] * corpus.table.values[30 * b + j] / 30;
-      EXPECT_NEAR(x.row(a).dot(x.row(b)), sum + 1, 1e-10);  // 1 of the intercept's column
+      EXPECT_NEAR(x.row(a).dot(x.row(b)), sum + 1, 1e-10);  // the column of the intercept adds 1
     }
 }
 
@@ -217,7 +217,7 @@ TEST(SoftmaxPrediction, AveragesProbabilitiesOverDraws) {
   EXPECT_NEAR(std::exp(mean(0, 1)), (0.75 + 0 + 0.5) / 3, 1e-12);
 }
 
-// Of logits of +- a where a share q of the rows is right, the best temper gives probability q.
+// For logits of +- a with a share q of right rows, the best temper gives probability q.
 TEST(SoftmaxPrediction, TemperMakesProbabilitiesThoseThatOccur) {
   LabelledRows rows{Eigen::MatrixXd::Zero(10, 2), {}, {}};
   rows.log_probability.col(0).setConstant(5);

@@ -22,7 +22,7 @@ json outside() {
   return json::parse(file);
 }
 
-// The rows of data/make_horseshoe.py.
+// Returns the rows of data/make_horseshoe.py.
 SoftmaxProblem problem_of(const json& about) {
   SoftmaxProblem problem;
   problem.num_classes = about["classes"];
@@ -65,7 +65,7 @@ TEST(SoftmaxHorseshoe, DensityAndGradientAreThoseOfJax) {
   density.evaluate(points, value, gradient);
   for (Eigen::Index i = 0; i < count; ++i) {
     const json& wanted = about["points"][static_cast<std::size_t>(i)];
-    // The densities have another constant.
+    // The two densities differ by a constant.
     const double change =
         wanted["log_density"].get<double>() - about["points"][0]["log_density"].get<double>();
     EXPECT_NEAR(value(i) - value(0), change, 1e-9 * std::abs(wanted["log_density"].get<double>())) << i;
@@ -99,7 +99,7 @@ TEST(SoftmaxHorseshoe, GradientIsTheSlopeOfTheDensity) {
   }
 }
 
-// Far out the density is finite, and its slope leads back.
+// Far from the mode the density is finite, and its slope points back.
 TEST(SoftmaxHorseshoe, IsDefinedWhereScalesOverflow) {
   const json about = outside()["densities"];
   const SoftmaxProblem problem = problem_of(about);
@@ -115,7 +115,7 @@ TEST(SoftmaxHorseshoe, IsDefinedWhereScalesOverflow) {
   }
 }
 
-// The numbers of classes mean nothing: the density is the same where classes and, accordingly, contrasts
+// The numbering of classes has no meaning: the density stays the same if classes and, accordingly, contrasts
 // change places.
 TEST(SoftmaxHorseshoe, DoesNotDependOnTheOrderOfClasses) {
   const json about = outside()["densities"];
@@ -138,7 +138,8 @@ TEST(SoftmaxHorseshoe, DoesNotDependOnTheOrderOfClasses) {
   EXPECT_NEAR(value(0), turned_value(0), 1e-10 * std::abs(value(0)));
 }
 
-// Of 200 rows, three classes and 40 columns of which 4 are expected to matter: tau0 = 4 / 36 sqrt(3 / 200).
+// There are 200 rows, three classes, and 40 columns of which 4 are expected to matter: tau0 = 4 / 36 sqrt(3 /
+// 200).
 TEST(SoftmaxHorseshoe, GlobalScaleIsThatOfTheExpectedNumberOfColumns) {
   SoftmaxProblem problem;
   problem.num_classes = 3;
@@ -148,9 +149,9 @@ TEST(SoftmaxHorseshoe, GlobalScaleIsThatOfTheExpectedNumberOfColumns) {
   EXPECT_NEAR(prior.slab_scale, 2, 1e-12);
 }
 
-// The moments of a posterior as NumPyro's NUTS finds them. Chains are independent, so that the mean of their
-// means has the standard error sd / sqrt(chains); with 31 degrees of freedom a t of 7.3 is exceeded with a
-// probability of 3.3e-8, which for the 29 quantities makes 1e-6. The reference's own error is added.
+// The moments are compared with those of NumPyro's NUTS. Chains are independent, so that the mean of their
+// means has the standard error sd / sqrt(chains). With 31 degrees of freedom a t of 7.3 is exceeded with a
+// probability of 3.3e-8, which gives 1e-6 for the 29 quantities. The reference's own error is added.
 TEST(SoftmaxHorseshoe, PosteriorIsThatOfNumPyro) {
   const json about = outside()["posterior"];
   const SoftmaxProblem problem = problem_of(about);
@@ -184,13 +185,13 @@ TEST(SoftmaxHorseshoe, PosteriorIsThatOfNumPyro) {
     const json& wanted = about["quantities"].at(name);
     const double error = std::sqrt((chains - chains.mean()).square().sum() / 31 / 32),
                  outside_error = wanted["mcse"];
-    EXPECT_LT(error, 0.1 * wanted["sd"].get<double>()) << name;  // a test that tells something
+    EXPECT_LT(error, 0.1 * wanted["sd"].get<double>()) << name;  // else the test would be too weak
     EXPECT_NEAR(chains.mean(), wanted["mean"].get<double>(), 7.3 * std::hypot(error, outside_error)) << name;
   }
 }
 
-// 40 columns, of which three matter, 200 rows. The others' weights are smaller than those of the ridge with
-// any of its sds, and the log loss on 2,000 new rows is smaller.
+// There are 200 rows of 40 columns, of which three matter. The weights of the other columns must be smaller
+// than those of the ridge with any of its sds, and the log loss on 2,000 new rows must be smaller, too.
 struct Recovery {
   SoftmaxProblem train, test;
 };
@@ -199,7 +200,7 @@ Recovery recovery(std::uint32_t seed) {
   constexpr int kColumns = 40, kClasses = 3, kTrain = 200, kTest = 2000;
   testing::Noise noise;
   for (std::uint32_t i = 0; i < 1000 * seed; ++i) noise.next();
-  const auto normal = [&] {  // of variance 1, nearly normal
+  const auto normal = [&] {  // nearly normal numbers of variance 1
     double x = 0;
     for (int i = 0; i < 12; ++i) x += noise.next();
     return x;
@@ -237,7 +238,7 @@ double log_loss(const SoftmaxProblem& test, const SoftmaxDraws& draws) {
   return sum / static_cast<double>(mean.rows());
 }
 
-// The root of the mean square of the weights of columns `first` to `last`, of standardised columns.
+// Returns the root mean square of the weights of columns `first` to `last`, for standardised columns.
 double size_of(const SoftmaxDraws& draws, Eigen::Index first, Eigen::Index last) {
   double sum = 0;
   for (const MatrixXd& weights : draws.weights)
@@ -246,10 +247,10 @@ double size_of(const SoftmaxDraws& draws, Eigen::Index first, Eigen::Index last)
   return std::sqrt(sum / 40);
 }
 
-// Of 14 seeds the difference of the log loss from the best ridge's was -0.106 to -0.168, with a standard
-// deviation of 0.017; relevant weights were 9 to 20 times the others, and the ratio of others to relevant
-// ones 0.24 to 0.44 times the ridge's least. A difference above -0.03 is six standard deviations away from
-// the mean.
+// With 14 seeds the difference of the log loss from the best ridge's was -0.106 to -0.168, with a standard
+// deviation of 0.017. Relevant weights were 9 to 20 times the others, and the ratio of others to relevant
+// ones was 0.24 to 0.44 times the ridge's least. A difference above -0.03 is six standard deviations away
+// from the mean.
 TEST(SoftmaxHorseshoe, FindsTheColumnsThatMatter) {
   for (const std::uint32_t seed : {1u, 2u}) {
     const Recovery data = recovery(seed);
@@ -289,7 +290,7 @@ TEST(SoftmaxHorseshoe, DrawsDependOnSeedAndStreamAlone) {
   EXPECT_NE(first[0], draws()[0]);
 }
 
-// Columns keep their places and their prior: x = table / sqrt(p), and nothing is outside.
+// Columns keep their places and their prior: x = table / sqrt(p), and no part of a row is outside.
 TEST(RotatedRows, UnrotatedOnesAreTheTable) {
   const FunctionalTable table{
       {"a", "b", "c", "d"}, {{"1", "x", "e"}, {"2", "x", "f"}}, {1, 2, 0, -4, 0, 6, 8, 0}, {}};

@@ -13,7 +13,7 @@ namespace {
 
 using Eigen::MatrixXd;
 
-// The rows of data/make_softmax.py.
+// Returns the rows of data/make_softmax.py.
 SoftmaxProblem problem_of(double precision) {
   SoftmaxProblem problem;
   problem.num_classes = 4;
@@ -52,7 +52,7 @@ TEST(SoftmaxModel, ModeIsThatOfSciPy) {
 TEST(SoftmaxModel, GradientIsTheSlopeOfTheDensity) {
   const SoftmaxProblem problem = problem_of(0.3);
   const SoftmaxDensity density(problem);
-  MatrixXd weights(4, 6), gradient, unused;  // two sets
+  MatrixXd weights(4, 6), gradient, unused;  // two sets of weights
   testing::Noise noise;
   for (int i = 0; i < weights.size(); ++i) weights.data()[i] = noise.next();
   Eigen::VectorXd value, above, below;
@@ -86,7 +86,8 @@ TEST(SoftmaxModel, CurvatureIsTheSlopeOfTheGradient) {
   EXPECT_LT((product + (above - below) / (2 * step)).norm(), 1e-7);
 }
 
-// Two classes, one column and an intercept: the posterior is a plane, over which the reference integrates.
+// With two classes, one column and an intercept, the parameters of the posterior form a plane, over which the
+// reference integrates.
 class SoftmaxPosterior : public ::testing::TestWithParam<double> {};
 
 TEST_P(SoftmaxPosterior, HasTheMomentsOfAnIntegralOverThePlane) {
@@ -133,8 +134,9 @@ TEST_P(SoftmaxPosterior, HasTheMomentsOfAnIntegralOverThePlane) {
     drawn_square += weights.col(0).array().square() / 32000;
   }
   const Eigen::Array2d drawn_sd = (drawn_square - drawn_mean.square()).sqrt();
-  // At least 5,000 effective draws: five standard errors of a mean, 5 / sqrt(5000) sds; as much of an sd,
-  // whose standard error is sd / sqrt(2 n) for a normal distribution and here at most twice that.
+  // There are at least 5,000 effective draws. The bound on a mean is five standard errors, 5 / sqrt(5000)
+  // sds. The same bound is used for an sd, whose standard error is sd / sqrt(2 n) for a normal distribution,
+  // and here at most twice that.
   for (int i = 0; i < 2; ++i) {
     EXPECT_NEAR(drawn_mean(i), mean(i), 5 * sd(i) / std::sqrt(5000.0));
     EXPECT_NEAR(drawn_sd(i), sd(i), 5 * sd(i) / std::sqrt(5000.0));

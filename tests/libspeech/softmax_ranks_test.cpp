@@ -1,4 +1,4 @@
-// Softmax regression whose work is divided among ranks, which are threads here.
+// Tests softmax regression whose work is divided among ranks, which are threads here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ using testing::synthetic_corpus;
 const SoftmaxReport kNoReport = [](const auto&...) {};
 const std::vector<std::vector<int>> kTests{{0}, {1, 2}, {3}, {4}};
 
-// With a clip of each recording, which are those of other recordings.
+// Returns a corpus with a clip of each recording. The clip of every second recording comes from the next
+// recording.
 SoftmaxCorpus corpus_with_clips() {
   SoftmaxCorpus corpus = synthetic_corpus(5, 4, 2);
   const std::size_t n = corpus.table.rows.size(), stride = corpus.table.columns.size();
@@ -55,7 +56,7 @@ void expect_equal(const SoftmaxFold& a, const SoftmaxFold& b) {
   EXPECT_EQ(a.inner_log_probability, b.inner_log_probability);
 }
 
-// With six ranks two have no fold.
+// With six ranks, two ranks have no fold.
 TEST(SoftmaxRanks, EveryRankHasTheFoldsOfOne) {
   const SoftmaxCorpus corpus = corpus_with_clips();
   const auto alone = evaluate_softmax(corpus, kTests, quick_settings(), 1, kNoReport);
@@ -105,7 +106,7 @@ TEST(SoftmaxRanks, TheFirstRankHasTheClassifierOfOne) {
   });
 }
 
-// The stages are those of one process, and each rank reports its part of them.
+// The stages are those of one process, and each rank reports its part of each stage.
 TEST(SoftmaxRanks, DivideEachStage) {
   const SoftmaxCorpus corpus = synthetic_corpus();
   std::mutex mutex;

@@ -9,7 +9,7 @@
 namespace emomc {
 namespace {
 
-// Two recordings of each of five speakers, of three classes or none.
+// Returns one recording of class 0 and one of class 1 for each of five speakers, and none of class 2.
 SoftmaxCorpus pairs() {
   const SoftmaxCorpus all = testing::synthetic_corpus(5, 1);
   SoftmaxCorpus corpus;
@@ -27,8 +27,8 @@ SoftmaxCorpus pairs() {
   return corpus;
 }
 
-// The other recording of the speaker is the enrolment, and the statistics are of speakers that are not
-// excluded, whatever the kind of knowledge asks for.
+// For every kind of knowledge, the enrolment is the speaker's other recording, and the statistics come from
+// speakers that are not excluded.
 TEST(SoftmaxRows, EnrolmentIsOfOtherRecordingsAndStatisticsOfOtherSpeakers) {
   const SoftmaxCorpus corpus = pairs();
   const SoftmaxRows rows(corpus, 7);
@@ -55,7 +55,7 @@ TEST(SoftmaxRows, EnrolmentIsOfOtherRecordingsAndStatisticsOfOtherSpeakers) {
   }
 }
 
-// Lengths are kept: what the rotation does not have is outside.
+// Lengths are kept: the part of a row that the rotation cannot represent is outside.
 TEST(SoftmaxRows, OtherRowsKeepTheirLength) {
   const SoftmaxCorpus corpus = pairs();
   const SoftmaxRows rows(corpus, 7);
@@ -92,9 +92,9 @@ TEST(SoftmaxRows, AClipOfAllFramesIsTheRecording) {
   }
 }
 
-// Whatever a class counts, rows count 1 on average.
+// Rows count 1 on average, whatever the classes count.
 TEST(SoftmaxRows, ClassesCountWhatIsGiven) {
-  const SoftmaxCorpus corpus = pairs();  // of each speaker one recording of the classes 0 and 1, none of 2
+  const SoftmaxCorpus corpus = pairs();  // one recording of class 0 and one of class 1 for each speaker
   const SoftmaxRows rows(corpus, 7);
   SoftmaxSettings settings;
   settings.class_weights = {0.6, 0.2, 0.2};

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Three speakers of one column: 1, 3; 4, 4, 7; 10 and one that is not defined.
+// Returns three speakers of one column. Their values are 1, 3; 4, 4, 7; and 10 and a value that is not
+// defined.
 FunctionalTable small_table() {
   FunctionalTable table{{"x"}, {}, {1, 3, 4, 4, 7, 10, kNaN}, {}};
   for (const char* speaker : {"a", "a", "b", "b", "b", "c", "c"})
@@ -28,20 +29,20 @@ std::vector<std::size_t> all_rows(const FunctionalTable& table) {
 TEST(SpeakerKnowledge, StatisticsAreOfSpeakersMeansAndOfRecordingsAboutThem) {
   const FunctionalTable table = small_table();
   const CorpusStatistics all = corpus_statistics(table, all_rows(table));
-  EXPECT_NEAR(all.mean[0], 17.0 / 3, 1e-12);  // of 2, 5 and 10
+  EXPECT_NEAR(all.mean[0], 17.0 / 3, 1e-12);  // mean of 2, 5 and 10
   EXPECT_NEAR(all.between[0],
               (std::pow(2 - 17.0 / 3, 2) + std::pow(5 - 17.0 / 3, 2) + std::pow(10 - 17.0 / 3, 2)) / 2,
               1e-12);
-  EXPECT_NEAR(all.within[0], (2.0 + 6.0) / 3, 1e-12);  // squares of 2 and 6, degrees of freedom 1 and 2
+  EXPECT_NEAR(all.within[0], (2.0 + 6.0) / 3, 1e-12);  // sums of squares 2 and 6, degrees of freedom 1 and 2
   const CorpusStatistics one = corpus_statistics(table, {2, 3, 4});
   EXPECT_EQ(one.mean[0], 5);
   EXPECT_EQ(one.within[0], 3);
-  EXPECT_EQ(one.between[0], 3);  // of one speaker nothing is known about others
+  EXPECT_EQ(one.between[0], 3);  // one speaker shows nothing about other speakers
   EXPECT_THROW(corpus_statistics(table, {}), std::invalid_argument);
 }
 
-// With two recordings of mean 6 and B = 8, W = 4: the share is 8 / (8 + 2), the mean 2 + 0.8 * 4, its
-// variance 0.2 * 8, and the variance within (2 + 10 * 4) / 11.
+// With two recordings of mean 6 and B = 8, W = 4, the share is 8 / (8 + 2), the mean is 2 + 0.8 * 4, the
+// variance of the mean is 0.2 * 8, and the variance within is (2 + 10 * 4) / 11.
 TEST(SpeakerKnowledge, RowsAreExpectedDistancesFromTheSpeakersMean) {
   const CorpusStatistics corpus{{2}, {8}, {4}};
   std::vector<double> row{9};
@@ -51,7 +52,7 @@ TEST(SpeakerKnowledge, RowsAreExpectedDistancesFromTheSpeakersMean) {
   row = {9};
   standardize_by_enrolment(row, {}, corpus);
   EXPECT_NEAR(row[0], 2.0 * (9 - 2) / (4 + 8), 1e-12);
-  // Values that are not defined count as not there.
+  // Values that are not defined count as missing.
   std::vector<double> same{9};
   const std::vector<double> none{kNaN};
   standardize_by_enrolment(same, {none, none}, corpus);
@@ -59,7 +60,7 @@ TEST(SpeakerKnowledge, RowsAreExpectedDistancesFromTheSpeakersMean) {
   row = {kNaN};
   standardize_by_enrolment(row, {first}, corpus);
   EXPECT_EQ(row[0], 0);
-  // A column without spread says nothing.
+  // A column without spread carries no information.
   row = {9};
   standardize_by_enrolment(row, {first}, {{2}, {0}, {0}});
   EXPECT_EQ(row[0], 0);
@@ -68,12 +69,13 @@ TEST(SpeakerKnowledge, RowsAreExpectedDistancesFromTheSpeakersMean) {
   EXPECT_THROW(standardize_by_enrolment(row, {two}, corpus), std::invalid_argument);
 }
 
-// Drawn from the model: mu ~ N(M, B), recordings ~ N(mu, W). The regression of (x - mu) / sqrt(W) on what
-// standardize_by_enrolment makes of x has the slope 1. 20,000 pairs have a standard error of 0.007 and 0.012.
+// The recordings are drawn from the model: mu ~ N(M, B), recordings ~ N(mu, W). The regression of (x - mu) /
+// sqrt(W) on the result of standardize_by_enrolment for x has the slope 1. 20,000 pairs have a standard error
+// of 0.007 and 0.012.
 TEST(SpeakerKnowledge, RowsAreUnbiasedUnderTheModel) {
   const CorpusStatistics corpus{{3}, {4}, {1}};
   std::uint64_t state = 1;
-  const auto normal = [&] {  // of twelve uniform numbers
+  const auto normal = [&] {  // from twelve uniform numbers
     double sum = -6;
     for (int i = 0; i < 12; ++i) {
       state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -98,14 +100,15 @@ TEST(SpeakerKnowledge, RowsAreUnbiasedUnderTheModel) {
   }
 }
 
-// Much of a speaker: the row is the distance from the own mean in own standard deviations.
+// Much is known about the speaker: the row is the distance from the speaker's mean in units of the speaker's
+// standard deviation.
 TEST(SpeakerKnowledge, ManyRecordingsStandForThemselves) {
   const CorpusStatistics corpus{{0}, {1}, {1}};
   std::vector<std::vector<double>> others;
   for (int i = 0; i < 4000; ++i) others.push_back({i % 2 == 0 ? 90.0 : 110.0});
   std::vector<double> row{115};
   standardize_by_enrolment(row, {others.begin(), others.end()}, corpus);
-  EXPECT_NEAR(row[0], 1.5, 0.1);  // the mean is drawn towards 0 by 100 / 4000 of W / B = 100 / 1
+  EXPECT_NEAR(row[0], 1.5, 0.1);  // shrunk towards 0 by W / B / 4000, with W / B = 100
 }
 
 TEST(SpeakerKnowledge, NumbersOfRecordingsHaveTheNearestKind) {

@@ -1,4 +1,4 @@
-// A corpus of rows in which two columns tell three classes apart.
+// Makes a corpus of rows in which two columns tell three classes apart.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace emomc::testing {
 
-// Speakers with offsets and scales of their own; two of 30 columns tell the classes apart.
+// Returns rows of speakers with offsets and scales of their own. Two of 30 columns tell the classes apart.
 inline SoftmaxCorpus synthetic_corpus(int speakers = 5, int per_class = 6, double distance = 4) {
   SoftmaxCorpus corpus;
   corpus.num_classes = 3;

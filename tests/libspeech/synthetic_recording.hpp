@@ -1,4 +1,4 @@
-// The signal of data/make_mfcc.py.
+// Makes the signal of data/make_mfcc.py.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace emomc::testing {
 
-/// One second: a chirp, a tone and noise, with digital silence between 0.4 and 0.65 s; 16 bits.
+/// Returns one second of a chirp, a tone and noise in 16 bits, with digital silence between 0.4 and 0.65 s.
 inline Recording synthetic_recording(int sample_rate) {
   Recording recording{static_cast<double>(sample_rate), {}};
   const double rate = sample_rate, slope = 0.45 * rate - 100;

@@ -1,4 +1,4 @@
-// Voices with known properties. synthetic_voice is the signal of data/make_functionals.py.
+// Makes voices with known properties. synthetic_voice is the signal of data/make_functionals.py.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace emomc::testing {
 
-/// Numbers of -0.5 to 0.5.
+/// A generator of numbers from -0.5 to 0.5.
 class Noise {
  public:
   double next() {
@@ -23,7 +23,8 @@ class Noise {
   std::uint32_t state_ = 1;
 };
 
-/// One second: ten harmonics of a tone that glides from 120 to 180 Hz, with pauses, and noise; 16 bits.
+/// Returns one second in 16 bits: ten harmonics of a tone that glides from 120 to 180 Hz, with pauses, and
+/// noise.
 inline Recording synthetic_voice(int sample_rate) {
   Recording recording{static_cast<double>(sample_rate), {}};
   Noise noise;
@@ -40,8 +41,8 @@ inline Recording synthetic_voice(int sample_rate) {
   return recording;
 }
 
-/// Pulses through a resonance of 1 kHz, at 16 kHz, one for each of `periods` (samples), of the height of the
-/// same index.
+/// Returns pulses through a resonance of 1 kHz, at 16 kHz. There is one pulse for each of `periods` (in
+/// samples), whose height is in `heights` at the same index.
 inline std::vector<double> pulse_train(const std::vector<int>& periods, const std::vector<double>& heights) {
   std::vector<double> x(static_cast<std::size_t>(std::accumulate(periods.begin(), periods.end(), 0)), 0.0);
   std::size_t at = 0;

@@ -1,4 +1,4 @@
-// How sure the probabilities of short recordings are, which is learned from clips.
+// Tests how sure the probabilities of short recordings are, which is learned from clips.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ using testing::synthetic_corpus;
 constexpr std::size_t kColumns = 30;
 constexpr int kWhole = 200;
 
-// A clip of 18 and one of 98 frames for each recording. Of every `misleading`-th recording the clip of 18
-// frames is that of a recording of another class; 0: of none.
+// Adds a clip of 18 frames and one of 98 frames for each recording. The clip of 18 frames of every
+// `misleading`-th recording comes from a recording of another class; with 0, none does.
 SoftmaxCorpus with_clips(SoftmaxCorpus corpus, std::size_t misleading) {
   const std::size_t n = corpus.table.rows.size();
   corpus.table.frames.assign(n, kWhole);
@@ -53,10 +53,9 @@ TEST(TemperFrames, ShareIsOneHalfAtAsManyFrames) {
   EXPECT_EQ(share_of_temper(0, 5), 1);
 }
 
-// Logits of one recording, right in `right` of 10 rows: the best temper is log(right / (10 - right)) for two
-// classes whose logits differ by 1. Clips of half of the recording's frames call for half of the temper of
-// whole recordings where (whole / 2) / (whole / 2 + n0) = (whole / (whole + n0)) / 2 is 0; in between n0
-// follows from the two tempers.
+// The logits are those of one recording, and right in `right` of 10 rows. The best temper is log(right / (10
+// - right)) for two classes whose logits differ by 1. If the best temper is the same for clips and whole
+// recordings, n0 is 0. Otherwise n0 follows from the two tempers.
 TEST(TemperFrames, FollowFromTheTempersOfWholeRecordingsAndClips) {
   const auto rows = [](int right, int frames) {
     LabelledRows part;
@@ -67,14 +66,14 @@ TEST(TemperFrames, FollowFromTheTempersOfWholeRecordingsAndClips) {
     return std::vector<LabelledRows>{part};
   };
   const double of_whole = std::log(9.0 / 1), of_clips = std::log(7.0 / 3);
-  // t * 200 / (200 + n0) = of_whole and t * 50 / (50 + n0) = of_clips.
+  // n0 solves t * 200 / (200 + n0) = of_whole and t * 50 / (50 + n0) = of_clips.
   const double ratio = of_clips / of_whole, expected = (1 - ratio) / (ratio / 50 - 1.0 / 200);
   const double frames = choose_frames(rows(9, 200), rows(7, 50));
   EXPECT_NEAR(frames, expected, 0.02 * expected);
   EXPECT_NEAR(choose_temper(rows(9, 200), {}, frames).temper, of_whole * (200 + frames) / 200, 0.01);
   EXPECT_EQ(choose_frames(rows(9, 200), rows(9, 50)), 0);
   EXPECT_EQ(choose_frames(rows(9, 200), {}), 0);
-  EXPECT_GT(choose_frames(rows(9, 200), rows(5, 50)), 290);  // nothing is known of clips
+  EXPECT_GT(choose_frames(rows(9, 200), rows(5, 50)), 290);  // clips carry no information
 }
 
 TEST(TemperFrames, AreLearnedFromClipsThatMislead) {
@@ -87,7 +86,7 @@ TEST(TemperFrames, AreLearnedFromClipsThatMislead) {
     for (const SoftmaxPredictions& less : misleading[f].less_known) EXPECT_GT(less.frames, 10);
     EXPECT_LT(alike[f].posterior.frames, 5);
     EXPECT_EQ(none[f].posterior.frames, 0);
-    // All whole recordings are of one length, so that their probabilities hardly change.
+    // All whole recordings have one length, so that their probabilities hardly change.
     for (std::size_t i = 0; i < none[f].posterior.log_probability.size(); ++i)
       EXPECT_NEAR(std::exp(misleading[f].posterior.log_probability[i]),
                   std::exp(none[f].posterior.log_probability[i]), 1e-3);
@@ -105,7 +104,7 @@ TEST(TemperFrames, CanBeGivenAndNeedNoClipsThen) {
   const auto half = evaluated(corpus, settings);
   settings.temper = 0.4;
   settings.temper_frames = 0;
-  const auto less = evaluated(corpus, settings);  // 0.5 * 200 / 250
+  const auto less = evaluated(corpus, settings);  // expected factor 0.5 * 200 / 250
   for (std::size_t i = 0; i < half[0].posterior.log_probability.size(); ++i)
     EXPECT_NEAR(half[0].posterior.log_probability[i], less[0].posterior.log_probability[i], 1e-12);
   EXPECT_EQ(half[0].penalised.log_probability.size(), less[0].penalised.log_probability.size());
@@ -129,7 +128,7 @@ TEST(TemperFrames, DoNotDependOnThreadsOrTheOrderOfClips) {
   }
 }
 
-// The classes of a fold's test speakers do not enter, of clips neither.
+// The classes of a fold's test speakers have no influence, and neither have the classes of their clips.
 TEST(TemperFrames, DoNotDependOnTheClassesOfTestSpeakers) {
   const SoftmaxCorpus corpus = with_clips(synthetic_corpus(4, 3), 3);
   SoftmaxCorpus changed = corpus;
@@ -173,8 +172,9 @@ TEST(Clips, AreTheMiddleOfARecording) {
   EXPECT_NEAR(row[static_cast<std::size_t>(at)], 0.18, 1e-12);
 }
 
-// Levels of a clip are those of a recording that is as short, but for the least powers. The voice is known
-// from what is around the clip, and of the first frame's flux there is a frame before.
+// Levels of a clip are those of an equally short recording, except for the least powers. Whether a frame is
+// voiced follows also from the frames around the clip, and the first frame's flux from the frame before the
+// clip.
 TEST(Clips, HaveLevelsRelativeToTheirOwn) {
   const Recording voice = testing::synthetic_voice(16000);
   const DescriptorExtractor extractor(16000);
@@ -184,10 +184,10 @@ TEST(Clips, HaveLevelsRelativeToTheirOwn) {
   const FrameDescriptors alone =
       extractor.describe(std::span(voice.samples).subspan(160 * first, 400 + 17 * 160));
   ASSERT_EQ(alone.num_frames, 18u);
-  // The least powers, 1e-10 and 1e-9 of bands, are added in the scale of the whole recording: an error of a
-  // level is at most their share of the power, by which levels of bands, which are relative to the mean
-  // level, err too.
-  const double nepers = std::numbers::ln10 / 10;  // of a decibel
+  // The least powers, 1e-10 and 1e-9 in bands, are added in the scale of the whole recording. The error of a
+  // level is at most their share of the power. Levels of bands are relative to the mean level, and therefore
+  // have this level's error, too.
+  const double nepers = std::numbers::ln10 / 10;  // nepers in a decibel
   double mean_level = 0, level_error = 0, change = 0;
   for (const double x : whole.of(0)) mean_level += x / static_cast<double>(whole.num_frames);
   for (std::size_t t = 0; t < 18; ++t)
@@ -206,7 +206,7 @@ TEST(Clips, HaveLevelsRelativeToTheirOwn) {
       change = std::max(change, std::abs(clip.of(d)[t] - before));
     }
   }
-  EXPECT_GT(change, 0.05);  // of the clip and of the recording levels differ
+  EXPECT_GT(change, 0.05);  // levels of the clip and of the recording differ
 }
 
 TEST(Descriptors, RelateLevelsToTheRecordingsOwn) {
@@ -222,7 +222,7 @@ TEST(Descriptors, RelateLevelsToTheRecordingsOwn) {
   for (const auto& name : functional_names(FunctionalSet::full)) EXPECT_NE(name, "loudness.mean");
 }
 
-// Of the same voice at another gain, as far as rounding goes.
+// The functionals of the same voice at another gain are equal up to rounding.
 TEST(Functionals, DoNotDependOnTheGain) {
   Recording voice = testing::synthetic_voice(16000);
   const DescriptorExtractor extractor(16000);

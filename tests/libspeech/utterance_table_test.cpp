@@ -39,7 +39,7 @@ TEST_F(UtteranceTableTest, ReadsCsv) {
   EXPECT_TRUE(std::isnan(table.values[2]) && std::isnan(table.values[3]));
 }
 
-// The table that `emomc features --functionals` writes, openSMILE's own CSV, and one of pandas.
+// The tables are one that `emomc features --functionals` writes, openSMILE's own CSV, and one of pandas.
 TEST_F(UtteranceTableTest, ReadsCsvOfOtherPrograms) {
   const UtteranceTable own = read("own.csv", "utterance,speaker,emotion,x\nu1,s,sad,1\n");
   EXPECT_EQ(own.columns, Names{"x"});
@@ -133,7 +133,7 @@ TEST_F(UtteranceTableTest, JoinsByTheEndOfPaths) {
   EXPECT_EQ(join({"sad/s1/take0.wav", "s2/take0.wav", "x\\glad\\s1\\take0.wav"},
                  {"sad/s1/take0", "glad/s1/take0", "sad/s2/take0"}),
             (Rows{0, 2, 1}));
-  EXPECT_EQ(join({"v1.2"}, {"v1.2"}), Rows{0});  // 2 is no ending of a file's name
+  EXPECT_EQ(join({"v1.2"}, {"v1.2"}), Rows{0});  // .2 is not the ending of a file's name
   const auto why = [&](const Names& names, const Names& ids) -> std::string {
     try {
       join(names, ids);

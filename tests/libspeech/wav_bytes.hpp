@@ -1,4 +1,4 @@
-// WAV files made byte by byte, so that they can be invalid.
+// Makes WAV files byte by byte, so that they can be invalid.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ struct Wav {
     return bytes;
   }
   std::string bytes() const { return bytes(data().size()); }
-  /// With a header that states `num_bytes` of samples.
+  /// Returns the bytes of a file whose header states `num_bytes` of samples.
   std::string bytes(std::uint64_t num_bytes) const {
     const int frame_bytes = bits / 8 * num_channels;
     const std::string format = little_endian(is_float ? 3 : 1, 2) + little_endian(num_channels, 2) +

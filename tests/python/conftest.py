@@ -1,4 +1,4 @@
-"""What the tests of the Python package share."""
+"""Fixtures that the tests of the Python package share."""
 
 import csv
 import os
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def faithful():
-    """Old Faithful's eruptions: duration and waiting in minutes, 272 x 2."""
+    """Returns Old Faithful's eruptions: duration and waiting in minutes, 272 x 2."""
     with open(ROOT / "tests/apps/data/faithful.csv", newline="") as file:
         rows = list(csv.reader(file))
     return {name: np.array([float(row[j]) for row in rows[1:]]) for j, name in enumerate(rows[0])}
@@ -21,7 +21,7 @@ def faithful():
 
 @pytest.fixture(scope="session")
 def arviz_0():
-    """ArviZ before 1.0, which has InferenceData."""
+    """Returns ArviZ before 1.0, which has InferenceData."""
     arviz = pytest.importorskip("arviz")
     if int(arviz.__version__.split(".")[0]) >= 1:
         pytest.skip(f"ArviZ {arviz.__version__} has no InferenceData")
@@ -30,7 +30,7 @@ def arviz_0():
 
 @pytest.fixture(scope="session")
 def program():
-    """The path of the program emomc."""
+    """Returns the path of the program emomc."""
     path = os.environ.get("EMOMC_PROGRAM")
     if not path:
         pytest.skip("EMOMC_PROGRAM does not name the program")

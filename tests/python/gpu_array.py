@@ -1,4 +1,5 @@
-"""Arrays in the memory of a GPU, of CuPy, PyTorch or JAX, or of CUDA's runtime alone where none of them is there."""
+"""Provides arrays in the memory of a GPU, of CuPy, PyTorch or JAX, or of CUDA's runtime alone if none of them is
+installed."""
 
 import ctypes
 import ctypes.util
@@ -22,7 +23,7 @@ def _cudart():
 
 
 class Runtime:
-    """The few functions of CUDA's runtime that are needed here."""
+    """The few functions of CUDA's runtime that the tests need."""
 
     def __init__(self):
         self._library = _cudart()
@@ -54,7 +55,7 @@ class Runtime:
 
 
 class CudartArray:
-    """What has `__cuda_array_interface__` and nothing else."""
+    """An array that has `__cuda_array_interface__` and nothing else."""
 
     def __init__(self, array):
         array = np.ascontiguousarray(array)
@@ -81,7 +82,8 @@ def has_gpu():
 
 
 def to_gpu(array, library):
-    """The array in the memory of the first GPU. Raises ImportError where the library is not there or knows no GPU."""
+    """Returns the array in the memory of the first GPU. Raises ImportError if the library is missing or finds no
+    GPU."""
     if library == "cudart":
         return CudartArray(array)
     module = importlib.import_module(library)

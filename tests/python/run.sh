@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of the Python package: run.sh PYTHON FOLDER PROGRAM [pytest's arguments]
+# Runs the tests of the Python package: run.sh PYTHON FOLDER PROGRAM [pytest's arguments]
 #  FOLDER   contains the package emomc with its extension module
 #  PROGRAM  is the program emomc
 set -euo pipefail

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, in the host's memory and in a GPU's."""
+"""Tests arrays of other libraries, in the host's memory and in a GPU's."""
 
 import gc
 import tracemalloc
@@ -85,7 +85,7 @@ def test_columns_go_into_the_table_without_copies_of_numpy():
 
 
 class NoGpuArray:
-    """Says that it is on a GPU, and is in the host's memory."""
+    """An array that claims to be on a GPU, but is in the host's memory."""
 
     def __init__(self, array):
         self.kept, self.shape, self.dtype = array, array.shape, array.dtype

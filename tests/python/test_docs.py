@@ -1,4 +1,4 @@
-"""The page about the package: its blocks of code run, one after the other."""
+"""Tests the page about the package: its blocks of code run, one after the other."""
 
 import pytest
 
@@ -21,5 +21,5 @@ def test_the_pages_code_runs(tmp_path, monkeypatch):
     assert (scope["again"]["m"] == scope["draws"]["m"]).all()
     value = scope["compiled"].log_posterior([0.3, 0.0, 1.0, 3.0])
     expected = scope["model"].log_posterior([0.3, 0.0, 1.0, 3.0])
-    # The function leaves out the constant of the normal densities.
+    # The function omits the constant of the normal densities.
     assert value == pytest.approx(expected + 500 * 0.9189385332046727, rel=1e-9)

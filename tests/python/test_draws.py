@@ -1,4 +1,4 @@
-"""What is done with draws: ArviZ, leave-one-out, components of anyone's draws."""
+"""Tests uses of draws: ArviZ, leave-one-out, and components of draws from any source."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def test_groups_of_arviz(faithful, tmp_path, arviz_0):
     assert ours["elpd_loo"] == pytest.approx(loo.elpd_loo, abs=0.02)  # ArviZ estimates the efficiency in another way
     assert ours["se_elpd_loo"] == pytest.approx(loo.se, rel=1e-2)
     assert "log_likelihood" not in draws.to_inferencedata(log_likelihood=False).groups()
-    # Without the model a run directory has no rows.
+    # Without the model, a run that is read from a directory has no rows.
     bare = emomc.read_run(tmp_path / "run")
     assert set(bare.to_inferencedata().groups()) == {"posterior", "log_prior", "sample_stats"}
     with pytest.raises(ValueError, match="the model of these draws is not known; give it to read_run"):
@@ -74,7 +74,7 @@ def test_datatrees_of_arviz_1(faithful):
     other = emomc.sample(flat, draws=100, warmup=200, proposal="nuts", progress=False)
     ranks = stats.compare({"line": tree, "flat": other.to_datatree()})
     assert list(ranks.index) == ["line", "flat"]  # durations predict waiting times
-    # Powers of the prior and of the likelihood: 272 rows say more than wide priors do.
+    # For the sensitivity to powers of the prior and of the likelihood, 272 rows count more than wide priors.
     sense = stats.psense_summary(tree, var_names=["a"])
     assert float(sense.loc["a", "likelihood"]) > float(sense.loc["a", "prior"])
 
@@ -137,7 +137,7 @@ def test_relabel_finds_the_components_of_anyones_draws(faithful, arviz_0):
     idata = az.from_dict(posterior=draws, dims=dims)
     mended = emomc.relabel(idata, components="k")
     np.testing.assert_array_equal(mended.posterior["means"].values, found["means"])
-    np.testing.assert_array_equal(idata.posterior["means"].values, draws["means"])  # it is a copy
+    np.testing.assert_array_equal(idata.posterior["means"].values, draws["means"])  # relabel() returns a copy
     np.testing.assert_array_equal(emomc.relabel(idata.posterior, "k")["weights"].values, found["weights"])
     assert emomc.relabel(mixture.draws_) is mixture.draws_
 
@@ -160,7 +160,7 @@ def test_rungs_and_evidence(faithful, tmp_path):
     error = 5 * evidence.thermodynamic_standard_error + evidence.rule_error
     assert evidence.thermodynamic == pytest.approx(expected, abs=error)
     assert evidence.lower < evidence.thermodynamic < evidence.upper
-    # Powers of one's own; a directory has the rungs too.
+    # The ladder is given by the caller, and a directory has the rungs, too.
     given = {"ladder": [1, 0.3, 0.05, 0], "every": 2}
     written = emomc.sample(model, draws=100, warmup=100, tempering=given, directory=tmp_path / "run", progress=False)
     read = emomc.read_run(tmp_path / "run")

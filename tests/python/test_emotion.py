@@ -1,4 +1,4 @@
-"""Classifier and evaluate: the numbers of the program, bit for bit, on synthetic recordings."""
+"""Tests that Classifier and evaluate give the numbers of the program, bit for bit, on synthetic recordings."""
 
 import csv
 import json
@@ -17,7 +17,8 @@ OPTIONS = {"prior_sds": (1, 6), "chains": 2, "warmup": 40, "draws": 80, "n_threa
 
 
 def voice(emotion, speaker, take):
-    """Samples of 16 bits: a "sad" voice falls and is quiet, a "glad" one rises, a "cross" one is loud and rough."""
+    """Returns samples of 16 bits: a "sad" voice falls and is quiet, a "glad" one rises, a "cross" one is loud and
+    rough."""
     rng = np.random.default_rng([emotion, speaker, take])
     t = np.arange(RATE // 2) / RATE
     base, slope = 100 + 30 * speaker + 4 * take, (-20, 40, 5)[emotion]
@@ -31,7 +32,7 @@ def voice(emotion, speaker, take):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """A folder of recordings, and what `list_corpus` finds in it, with the samples."""
+    """Returns a folder of recordings, and the result of `list_corpus` for it with the samples."""
     folder = tmp_path_factory.mktemp("emotion")
     for speaker in range(1, 5):
         for take in range(2):
@@ -165,7 +166,7 @@ def test_the_classifier_is_the_programs(corpus, program, trained, tmp_path):
         if key == "trained_on":
             assert mine == other | {"corpus": ""}
     assert ours == theirs
-    # A speaker whom the model does not know, by each program's model in the other one.
+    # A new speaker, whom the models were not trained on, is classified by each program's model in the other program.
     new = [voice(emotion, 6, take) for take in range(4) for emotion in range(3)]
     files = []
     for i, one in enumerate(new):

@@ -1,4 +1,4 @@
-"""Log densities that are Python functions."""
+"""Tests log densities that are Python functions."""
 
 import builtins
 import math
@@ -57,7 +57,8 @@ def test_a_function_is_sampled(faithful):
         one, other = draws.summary(name)[name], expected.summary(name)[name]
         assert abs(one["mean"] - other["mean"]) < 5 * math.hypot(one["mcse_mean"], other["mcse_mean"])
     np.testing.assert_allclose(draws["ratio"], draws["a"] / draws["b"])
-    # The reference engine asks for one row at a time, the other for many: the draws are the same to rounding.
+    # The reference engine evaluates one row at a time, and the other engine many: the draws are the same up to
+    # rounding.
     options = dict(draws=50, warmup=100, chains=2, seed=1, progress=False)
     one = emomc.sample(as_function(faithful), backend="reference", **options)
     other = emomc.sample(as_function(faithful), backend="cpu", threads=2, **options)
@@ -165,13 +166,13 @@ needs_gpu = pytest.mark.skipif(not has_gpu(), reason="no GPU")
 
 
 def cuda_target():
-    """Skips where functions cannot be compiled for a GPU: without a CUDA target of Numba that works, libnvvm, or a build
+    """Skips if functions cannot be compiled for a GPU: without a working CUDA target of Numba, libnvvm, or a build
     with CUDA."""
     numba = pytest.importorskip("numba")
     pytest.importorskip("numba.cuda")
     try:
         numba.cuda.compile(lambda x: x + 1.0, numba.float64(numba.float64), device=True, cc=(9, 0), output="ltoir")
-    except Exception as error:  # with a NumPy that is newer than Numba, for one
+    except Exception as error:  # for example with a NumPy that is newer than Numba
         pytest.skip(f"Numba's CUDA target does not compile x + 1 here: {error}")
     model = emomc.Model(
         data={"x": [1.0, 2.0]},
@@ -214,7 +215,7 @@ def test_functions_are_linked_into_kernels_without_a_gpu(faithful):
         kernels = model._posterior.function_kernels(9, 0)
         assert len(kernels) == 2
         assert all(0 < registers <= 255 and size > 1000 for registers, size in kernels)
-    # Another function is other code of the same kernels.
+    # Another function is different code in the same kernels.
     def other(waiting, s, duration, b, a):
         return math.erf((waiting - a - b * duration) / s)
 
@@ -264,7 +265,7 @@ def test_a_gpu_samples_a_function(faithful):
         model = make()
         gpu = emomc.sample(model, backend="cuda", **options)
         cpu = emomc.sample(make(), backend="cpu", **options)
-        # The first draws are the same to rounding; elementary functions of CUDA differ in their last bits.
+        # The first draws are the same up to rounding; elementary functions of CUDA differ in their last bits.
         for name in gpu.parameters:
             np.testing.assert_allclose(gpu[name][:, 0], cpu[name][:, 0], rtol=1e-6, atol=1e-8)
         for chain in range(2):

@@ -1,4 +1,4 @@
-"""The gallery of examples: its script runs every example and draws a picture that the page shows."""
+"""Tests the gallery of examples: its script runs every example and draws a picture that the page shows."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def marks(path):
-    """The number of drawn paths of a picture, and its texts."""
+    """Returns the number of drawn paths of a picture, and its texts."""
     root = ElementTree.parse(path).getroot()
     texts = ["".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")]
     return sum(1 for _ in root.iter(f"{SVG}path")), texts
@@ -35,7 +35,7 @@ def test_every_example_of_the_gallery_is_drawn(tmp_path, program):
         picture = f"gallery-{name.replace('_', '-')}.svg"
         assert f"](images/{picture})" in page
         assert f"](examples/likelihoods/{name}.yaml)" in page
-        # The committed picture has the axes and the legend of this one, whatever the draws.
+        # The committed picture has the same axes and legend as this one, whatever the draws are.
         count, texts = marks(tmp_path / picture)
         _, committed = marks(ROOT / "docs/images" / picture)
         assert count > 10

@@ -1,4 +1,4 @@
-"""Mixtures with scikit-learn's manners."""
+"""Tests mixtures with the interface of scikit-learn."""
 
 import importlib
 import json
@@ -36,7 +36,7 @@ def test_the_posterior_is_the_programs(faithful, program, tmp_path):
 
 
 def test_peers_have_the_same_posterior(faithful):
-    """Means of what does not depend on labels differ by at most 5 combined MCSE (false alarms: 4e-6 a peer)."""
+    """The means of label-free quantities differ by at most 5 combined MCSE (false alarms: 4e-6 for each peer)."""
     peers = json.loads((ROOT / "tests/python/data/peers.json").read_text())
     assert {"numpyro", "pymc"} <= set(peers)
     X = matrix(faithful)
@@ -61,12 +61,12 @@ def test_peers_have_the_same_posterior(faithful):
 def test_fit_is_scikit_learns(faithful, covariance_type):
     sklearn = pytest.importorskip("sklearn.mixture")
     X = matrix(faithful)
-    X[:, 1] /= 10  # spherical components are of no use for columns of unlike scales
+    X[:, 1] /= 10  # spherical components do not suit columns of different scales
     ours = emomc.GaussianMixture(2, covariance_type=covariance_type, tol=1e-12).fit(X)
     peer = sklearn.GaussianMixture(
         2, covariance_type=covariance_type, tol=1e-12, reg_covar=0, n_init=5, max_iter=10_000, random_state=1
     ).fit(X)
-    # Spherical components are of standardised columns.
+    # Spherical components refer to standardised columns.
     if covariance_type != "spherical":
         assert ours.score(X) == pytest.approx(peer.score(X), abs=1e-7)
         order = np.argsort(ours.means_[:, 0]), np.argsort(peer.means_[:, 0])
@@ -132,7 +132,7 @@ def test_scikit_learns_estimator_checks():
     if not hasattr(importlib.import_module("sklearn.utils"), "Tags"):
         pytest.skip("scikit-learn before 1.6 has no tags of estimators")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fits of a handful of rows are degenerate
+        warnings.simplefilter("ignore")  # fits of a few rows are degenerate
         results = checks.check_estimator(
             emomc.GaussianMixture(n_threads=1), on_fail=None, expected_failed_checks=EXPECTED_FAILURES
         )
@@ -148,7 +148,7 @@ def test_pipelines_and_clones(faithful):
     X = matrix(faithful)
     whole = pipeline.make_pipeline(preprocessing.StandardScaler(), emomc.GaussianMixture(2, random_state=1)).fit(X)
     direct = emomc.GaussianMixture(2, random_state=1).fit(X)
-    # The density of scaled rows is that of rows times the product of the sds.
+    # The density of scaled rows is that of the rows times the product of the sds.
     np.testing.assert_allclose(whole.score(X), direct.score(X) + np.log(X.std(axis=0)).sum(), atol=1e-6)
     copy = base.clone(direct)
     assert copy.get_params() == direct.get_params() and not hasattr(copy, "weights_")

@@ -1,4 +1,4 @@
-"""The notebook of docs/: its cells run, one after the other; `--kernel` runs them in Jupyter's kernel."""
+"""Tests the notebook of docs/: its cells run, one after the other; `--kernel` runs them in Jupyter's kernel."""
 
 import json
 
@@ -24,7 +24,7 @@ def test_the_cells_run_and_have_their_outputs(monkeypatch):
     plt.close("all")
     assert scope["draws"].trusted and [finding.severity for finding in scope["draws"].diagnose()] == ["warning"]
     assert scope["draws"]["b"].mean() == pytest.approx(10.7, abs=0.5)
-    # The committed notebook is executed: numbers of cells, tables and both plots are there.
+    # The committed notebook has been executed: it contains numbers of cells, tables and both plots.
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     kinds = [kind for cell in cells for output in cell["outputs"] for kind in output.get("data", {})]
     assert kinds.count("image/png") == 2

@@ -1,4 +1,4 @@
-"""What the package is made of."""
+"""Tests the contents of the package."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 NOTICES = ROOT / "python/THIRD-PARTY.md"
-# Of every system that the package runs on.
+# Libraries that every supported system has.
 SYSTEM = {"libc", "libm", "libdl", "librt", "libpthread", "libstdc++", "libgcc_s", "ld-linux-x86-64", "ld-linux-aarch64"}
 
 
@@ -22,7 +22,7 @@ def test_the_notices_name_every_shared_library():
     assert needed - SYSTEM
     text = NOTICES.read_text()
     for name in needed - SYSTEM:
-        # auditwheel renames its copies: libfmt-1a2b3c4d.so.9.1.0
+        # auditwheel renames its copies, for example to libfmt-1a2b3c4d.so.9.1.0.
         assert re.search(rf"\| {re.escape(re.sub('-[0-9a-f]{8}$', '', name))} \|", text), name
 
 

@@ -1,4 +1,4 @@
-"""Replicates of the data: ArviZ's groups posterior_predictive and prior_predictive, in memory and in files."""
+"""Tests replicates of the data: ArviZ's groups posterior_predictive and prior_predictive, in memory and in files."""
 
 import importlib
 import json
@@ -14,24 +14,24 @@ from conftest import ROOT, line
 
 @pytest.fixture(scope="module")
 def arviz_1():
-    """The module arviz_base, a part of ArviZ 1.x."""
+    """Returns the module arviz_base, a part of ArviZ 1.x."""
     return pytest.importorskip("arviz_base")
 
 
 @pytest.fixture(scope="module")
 def plots():
-    """The module arviz_plots, with a backend that needs no screen."""
+    """Returns the module arviz_plots, with a backend that needs no screen."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     try:
         return importlib.import_module("arviz_plots")
-    except (ImportError, AttributeError) as error:  # arviz-plots 0.8 does not know matplotlib 3.11
+    except (ImportError, AttributeError) as error:  # arviz-plots 0.8 does not support matplotlib 3.11
         pytest.skip(f"no arviz_plots: {error}")
 
 
 @pytest.fixture(scope="module")
 def counts():
-    """Counts with a known cause: x and the Poisson variable n."""
+    """Returns counts with a known cause: x and the Poisson variable n."""
     rng = np.random.default_rng(4)
     x = rng.normal(size=120)
     return {"x": x, "n": rng.poisson(np.exp(1 + 0.3 * x)).astype(float)}
@@ -70,7 +70,7 @@ GROUPS = {"posterior", "sample_stats", "log_prior", "log_likelihood", "observed_
 
 
 def expect_groups(data, of, draws, faithful):
-    """`of` gives a group of `data`, an InferenceData or a DataTree, as a Dataset."""
+    """Expects the groups of `data`, an InferenceData or a DataTree, of which `of` returns a group as a Dataset."""
     drawn = of(data, "posterior_predictive")["waiting"]
     assert drawn.dims == ("chain", "draw", "row") and drawn.shape == (2, 100, 272)
     assert drawn["draw"].values.tolist() == list(range(100)) and drawn["row"].values.tolist() == list(range(272))
@@ -90,12 +90,12 @@ def test_groups_of_both_versions(faithful, of_line, arviz_0, arviz_1):
     expect_groups(new, lambda data, group: data[group].dataset, of_line, faithful)
     for group in ("posterior_predictive", "prior_predictive"):
         np.testing.assert_array_equal(old[group]["waiting"], new[group]["waiting"])
-    # They are not there unasked.
+    # Without a request the groups do not exist.
     assert not {"posterior_predictive", "prior", "prior_predictive"} & set(of_line.to_datatree().children)
 
 
 def test_replicates_have_the_posterior_predictive_distribution(arviz_1):
-    """y ~ normal(m, 2) with m ~ normal(0, 3), whose predictive distribution is known."""
+    """Checks y ~ normal(m, 2) with m ~ normal(0, 3), whose predictive distribution is known."""
     y = np.array([1.0, 4, 2, 5, 3, 6, 0])
     model = emomc.Model(data={"y": y}, parameters={"m": emomc.real()}, log_density="normal_lpdf(y, m, 2)",
                         priors={"m": emomc.normal(0, 3)})  # fmt: skip
@@ -104,8 +104,8 @@ def test_replicates_have_the_posterior_predictive_distribution(arviz_1):
     precision = len(y) / 4 + 1 / 9
     sds = {"posterior_predictive": np.sqrt(1 / precision + 4), "prior_predictive": np.sqrt(9 + 4)}
     means = {"posterior_predictive": y.sum() / 4 / precision, "prior_predictive": 0}
-    # Draws of m are correlated, the rest of a replicate is not. Bounds of 5.5 standard errors: chance passes them in
-    # 4 of 10^8 cases each.
+    # Draws of m are correlated, but the rest of a replicate is not. The bounds are 5.5 standard errors, which chance
+    # exceeds in 4 of 10^8 cases each.
     ess = {"posterior_predictive": draws.summary("m")["m"]["ess_bulk"], "prior_predictive": 20_000}
     for group, sd in sds.items():
         values = tree[group]["y"].values.reshape(-1, len(y))
@@ -113,7 +113,7 @@ def test_replicates_have_the_posterior_predictive_distribution(arviz_1):
             assert values[:, row].mean() == pytest.approx(means[group], abs=5.5 * sd / np.sqrt(ess[group]))
             variance = ((values[:, row] - means[group]) ** 2).mean()
             assert variance == pytest.approx(sd**2, abs=5.5 * sd**2 * np.sqrt(2 / ess[group]))
-        # Rows of a replicate have one m, whose variance is the rest of sd^2.
+        # The rows of a replicate share the same m, whose variance is the rest of sd^2.
         product = ((values[:, 0] - means[group]) * (values[:, 1] - means[group])).mean()
         assert product == pytest.approx(sd**2 - 4, abs=5.5 * np.sqrt((sd**4 + (sd**2 - 4) ** 2) / ess[group]))
 
@@ -128,7 +128,7 @@ def test_replicates_belong_to_the_runs_seed_and_draw(faithful, of_line, arviz_1,
     np.testing.assert_array_equal(some["waiting"], all_of_them["posterior_predictive"]["waiting"].sel(draw=some["draw"]))
     other = run(line(faithful), seed=6).to_datatree(prior_predictive=150)
     assert (other["prior"]["a"].values != all_of_them["prior"]["a"].values).all()
-    # From a directory they are the same.
+    # The replicates of a run that is read from a directory are the same.
     run(line(faithful), directory=tmp_path / "run")
     read = emomc.read_run(tmp_path / "run", line(faithful)).to_datatree(**ALL)
     np.testing.assert_array_equal(read["posterior_predictive"]["waiting"], all_of_them["posterior_predictive"]["waiting"])
@@ -156,13 +156,13 @@ def test_mixtures_have_a_variable_for_each_column(faithful, arviz_0, arviz_1):
             assert data["posterior_predictive"][name].shape == (2, 50, 272)
             assert data["prior_predictive"][name].shape == (1, 150, 272)
         assert data["prior"]["covariances"].dims == data["posterior"]["covariances"].dims
-    # The bulk of the replicates is where the data are.
+    # Most replicates are near the data.
     drawn = data["posterior_predictive"]["waiting"].values
     assert abs(drawn.mean() - faithful["waiting"].mean()) < 3 and abs(drawn.std() - faithful["waiting"].std()) < 3
 
 
 def test_counts_are_integers(of_line, of_counts, arviz_1):
-    """Waiting times are whole minutes, and their replicates are not."""
+    """Checks that waiting times, which are whole minutes, have replicates that are not integers, but counts have."""
     for draws, name, kind in ((of_counts, "n", "i"), (of_line, "waiting", "f")):
         tree = draws.to_datatree(**ALL)
         for group in ("observed_data", "posterior_predictive", "prior_predictive"):
@@ -190,7 +190,7 @@ def test_what_cannot_be_drawn_is_refused(faithful, of_line, arviz_1):
     for group in ("posterior_predictive", "prior_predictive"):
         with pytest.raises(emomc.InputError, match=message):
             draws.to_datatree(**{group: True})
-    assert set(draws.to_datatree()["observed_data"].data_vars) == {"duration", "waiting"}  # it is not known which
+    assert set(draws.to_datatree()["observed_data"].data_vars) == {"duration", "waiting"}  # unknown columns
     for value in (0, -3):
         with pytest.raises(emomc.InputError, match=f"posterior_predictive: {value}; allowed: True, False, or 1 or more"):
             of_line.to_datatree(posterior_predictive=value)
@@ -244,10 +244,10 @@ def test_replicates_that_are_no_numbers_are_named(counts, arviz_1):
 
 @pytest.mark.parametrize("of", ["of_line", "of_counts"])
 def test_arviz_plots_draws_them(of, request, plots, arviz_1):
-    """A real variable and counts, from memory."""
+    """Draws plots of a real variable and of counts, from memory."""
     tree = request.getfixturevalue(of).to_datatree(**ALL)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that counts have better plots
+        warnings.simplefilter("ignore")  # a warning says that counts have better plots
         for kind in ("kde", "ecdf"):
             drawn = plots.plot_ppc_dist(tree, kind=kind)
             (name,) = tree["observed_data"].data_vars
@@ -255,13 +255,13 @@ def test_arviz_plots_draws_them(of, request, plots, arviz_1):
             assert drawn.viz["predictive_dist"][name].size == 50
         plots.plot_ppc_dist(tree, group="prior_predictive")
         if of == "of_counts":
-            plots.plot_ppc_rootogram(tree)  # of integers only
+            plots.plot_ppc_rootogram(tree)  # only for integers
     importlib.import_module("matplotlib.pyplot").close("all")
 
 
 @pytest.fixture(scope="module")
 def files(program, tmp_path_factory, counts):
-    """Runs of the program on a real variable, on counts, and of a mixture, with draws.nc of all groups."""
+    """Returns runs of the program on a real variable, on counts, and of a mixture, with draws.nc of all groups."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "counts.csv").write_text("x,n\n" + "".join(f"{x},{int(n)}\n" for x, n in zip(counts["x"], counts["n"], strict=True)))
     likelihoods = {
@@ -311,13 +311,13 @@ def test_both_versions_read_the_programs_file(files, arviz_0, arviz_1):
         assert set(old["prior"].data_vars) == set(old["posterior"].data_vars)
         assert np.isfinite(arviz_0.loo(old).elpd_loo) and np.isfinite(float(stats.loo(new).elpd))
         assert (stats.summary(new)["ess_bulk"].astype(float) > 0).all()
-        if "component" in new["posterior"].dims:  # which psense_summary takes for a dimension of its own
+        if "component" in new["posterior"].dims:  # psense_summary would take this dimension for its own
             new = new.map_over_datasets(lambda data: data.rename(component="k") if "component" in data.dims else data)
         assert len(stats.psense_summary(new)) == len(stats.summary(new))
 
 
 def test_the_programs_file_is_pythons_tree(files, faithful, arviz_1):
-    """The same seed and settings have the same draws, and so the same replicates."""
+    """Checks that the same seed and settings give the same draws, and therefore the same replicates."""
     pytest.importorskip("netCDF4")
     xarray = importlib.import_module("xarray")
     read = emomc.read_run(files / "line", line(faithful)).to_datatree(posterior_predictive=True, prior_predictive=True)
@@ -358,6 +358,6 @@ def test_the_program_reads_files_with_these_groups(files, of_line, program, tmp_
         said = subprocess.run([program, "summary", file, "--json"], capture_output=True, text=True, check=True)
         rows = {row["name"]: row for row in json.loads(said.stdout)["parameters"]}
         assert rows["a"]["mean"] == pytest.approx(means[name], rel=1e-12)
-        assert not {"waiting", "waiting[0]"} & set(rows)  # replicates are no parameters
+        assert not {"waiting", "waiting[0]"} & set(rows)  # replicates are not parameters
         said = subprocess.run([program, "compare", file, "--json"], capture_output=True, text=True, check=True)
         assert np.isfinite(json.loads(said.stdout)["runs"][0]["elpd_loo"])

@@ -1,4 +1,4 @@
-"""Models of the user's own and their draws."""
+"""Tests models of the user's own and their draws."""
 
 import json
 import os
@@ -98,7 +98,7 @@ def test_draws_have_names_and_shapes():
 
 
 class OtherArray:
-    """An array that is known by DLPack alone."""
+    """An array that offers only DLPack."""
 
     def __init__(self, values, device=1):
         self.values, self.device = values, device
@@ -193,7 +193,7 @@ def test_errors_say_what_is_wrong(faithful, call, message):
 
 
 def test_threads_run_at_once(faithful):
-    """Without the GIL another thread runs while chains do."""
+    """Checks that another thread runs while chains do, since the GIL is released."""
     model = line(faithful)
     count = 0
     done = threading.Event()
@@ -223,7 +223,7 @@ def test_threads_run_at_once(faithful):
     seconds = time.monotonic() - began
     done.set()
     other.join()
-    assert count > 20 * seconds  # of a thousand a second; with the GIL held it would be a handful
+    assert count > 20 * seconds  # of about a thousand a second; with the GIL held only a few would be counted
     np.testing.assert_array_equal(results[0]["a"], results[1]["a"])
 
 
@@ -245,7 +245,7 @@ def test_progress_is_a_line_on_a_terminal_and_in_a_notebook(where):
     try:
         while part := os.read(reading, 65536):
             said += part
-    except OSError:  # a terminal that nobody writes to any more
+    except OSError:  # the other end of the terminal is closed
         pass
     os.close(reading)
     assert child.wait(timeout=60) == 0
@@ -311,7 +311,7 @@ def test_control_c_leaves_a_checkpoint(faithful, tmp_path):
     assert f"{folder} has a checkpoint, from which the same call with resume=True goes on" in err
     part = emomc.read_run(folder)
     assert not part.finished and 100 < part.num_draws < 10**9
-    # A run of a few more draws than are there ends by itself.
+    # A run of slightly more draws than exist ends by itself.
     whole = part.num_draws + 10
     subprocess.run([sys.executable, "-c", code, folder, str(whole)], check=True)
     run = emomc.read_run(folder)

@@ -18,7 +18,7 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Of every system that the package runs on.
+# Libraries that every supported system has.
 SYSTEM = {"libc", "libm", "libdl", "librt", "libpthread", "libstdc++", "libgcc_s", "ld-linux-x86-64", "ld-linux-aarch64"}
 SAMPLING = """
 import emomc, numpy as np
@@ -36,13 +36,13 @@ def run(*command, **more):
 
 
 def needed(library):
-    """Names of the shared libraries that a file loads, beside those that each Linux has."""
+    """Returns the names of the shared libraries that a file loads, except those that every Linux has."""
     out = run("readelf", "-d", library, capture_output=True, text=True).stdout
     return {name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", out) if name.split(".so")[0] not in SYSTEM}
 
 
 def faults(unpacked):
-    """What is wrong with the files of a repaired wheel."""
+    """Returns the faults in the files of a repaired wheel."""
     files = [path for path in unpacked.rglob("*") if path.is_file()]
     names = {path.name for path in files}
     for name in ("LICENSE", "THIRD-PARTY.md", "py.typed", "_emomc.pyi"):
@@ -85,7 +85,7 @@ def main():
         print("contains", *libraries)
         found = list(faults(work / "unpacked"))
         print(*found, sep="\n", end="\n" if found else "")
-        # Without one of its libraries, or with notices that do not name one, the same check finds fault.
+        # The same check must find fault if a library is missing, or if the notices do not name a library.
         (work / "unpacked/emomc.libs" / next(lib for lib in libraries if lib.startswith("libsndfile"))).unlink()
         assert any("libsndfile" in fault for fault in faults(work / "unpacked"))
         run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel)

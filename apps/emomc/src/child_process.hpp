@@ -1,4 +1,5 @@
-// Runs work on files in a child process, since a library may crash on a damaged file.
+// Runs work on files in a child process, so that a library that crashes on a damaged file does not end the
+// program.
 #pragma once
 
 #include <functional>
@@ -6,10 +7,10 @@
 
 namespace emomc::app {
 
-/// The error message if the child process dies.
+/// The parts of the error message that is thrown if the child process dies.
 struct OnDeath {
-  std::string file;  ///< the file that it was reading
-  std::string what;  ///< what is then wrong with the file
+  std::string file;  ///< file that the child was reading
+  std::string what;  ///< what is wrong with the file in that case
 };
 
 /// Runs `work` in a child process and returns its result. Throws InputError with the message of an InputError

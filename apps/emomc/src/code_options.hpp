@@ -1,5 +1,5 @@
-// Code of the user's own (likelihood.source): it runs only where the command line or the environment allows
-// it.
+// Options about code of the user's own (likelihood.source), which is run only if the command line or the
+// environment allows it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,8 +8,9 @@
 
 namespace emomc::app {
 
-/// --allow-code and --debug-build. They set EMOMC_ALLOW_CODE and EMOMC_DEBUG_BUILD to 1 for this process and
-/// those that it starts, so that an environment says the same.
+/// Adds --allow-code and --debug-build. These options set EMOMC_ALLOW_CODE and EMOMC_DEBUG_BUILD to 1 for
+/// this process and for its child processes, so that an option and an environment variable have the same
+/// effect.
 void add_code_options(CLI::App& command);
 
 }  // namespace emomc::app

@@ -24,8 +24,8 @@ bool is_assignment(const std::string& word) {
   });
 }
 
-// A word that names a file that is not there should be refused as a file, so that names with the ending of
-// a file are no further values.
+// Words with the ending of a data file are not further values of --vars: a missing file should be refused as
+// a missing file.
 bool is_name(const std::string& word) {
   if (word.empty() || word[0] == '-' || word.find('/') != std::string::npos) return false;
   const std::string ending = std::filesystem::path(word).extension().string();
@@ -36,7 +36,7 @@ std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// The options of a command, with their dashes.
+// Returns the options of a command, with their dashes.
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -46,14 +46,16 @@ std::vector<std::string> options_of(const CLI::App& command) {
   return names;
 }
 
-// The last part of a key of a run's configuration as an option: --keep_warmup of output.keep_warmup.
+// Returns the last part of a configuration key as an option, for example --keep_warmup for
+// output.keep_warmup.
 std::string as_option(const ConfigKey& key) { return "--" + key.name.substr(key.name.rfind('.') + 1); }
 
-// What was probably meant by `option`: an option of the command, or a key of the configuration.
+// Returns an advice that names what was probably meant by `option`: an option of the command, or a key of the
+// configuration.
 std::string proposal_for(const CLI::App& command, const std::vector<std::string>& known,
                          const std::string& option) {
   if (option.find_first_not_of('-') == std::string::npos || option.size() < 3) return "";
-  // Only long names: a mistyped word is near every single letter.
+  // Short options are no candidates, because a mistyped word is near every single letter.
   std::vector<std::string> names;
   for (const std::string& candidate : known)
     if (candidate.starts_with("--")) names.push_back(candidate);
@@ -121,7 +123,7 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
     const bool is_number = std::isdigit(static_cast<unsigned char>(word[1])) != 0 || word[1] == '.';
     const std::string option = word.substr(0, word.find('='));
     if (is_number || std::find(known.begin(), known.end(), option) != known.end()) continue;
-    // -qv and -ofile are short options with something after them, but -output is --output with one dash.
+    // -qv and -ofile are short options that other letters follow, but -output is --output with one dash.
     const bool lacks_dash = std::find(known.begin(), known.end(), "-" + option) != known.end();
     if (!lacks_dash && word[1] != '-' &&
         std::find(known.begin(), known.end(), word.substr(0, 2)) != known.end())

@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
-// CLI11 describes them as "TEXT:{auto,cpu,cuda}".
+// CLI11 describes the choices of an option as "TEXT:{auto,cpu,cuda}".
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto begin = type.find('{'), end = type.find('}');

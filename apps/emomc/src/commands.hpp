@@ -1,4 +1,4 @@
-// The subcommands. Each adds itself to the command line and runs if it is chosen.
+// The subcommands. Each function adds one subcommand to the command line, which runs if the user chooses it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,12 +8,12 @@ namespace emomc::app {
 /// The exit codes of the program.
 enum ExitCode : int {
   kDone = 0,          ///< the work was done
-  kCheckFailed = 1,   ///< the work was done, but the check that it makes failed
+  kCheckFailed = 1,   ///< the work was done, but the check that the command makes failed
   kBadInput = 2,      ///< bad input or usage; no file was written
   kMachineFault = 3,  ///< a GPU, a disk or memory failed
 };
 
-/// Each adds a subcommand whose callback does the work and leaves its exit code in `status`.
+/// Each function adds a subcommand whose callback does the work and stores its exit code in `status`.
 void add_run(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_fit(CLI::App& app, int& status);

@@ -20,8 +20,8 @@ bool has_set(const CLI::App& command) {
                      [](const CLI::Option* option) { return is_set(*option); });
 }
 
-/// The keys that --set of a command takes, each with the "=" that follows. `features` takes those of its
-/// section.
+/// Returns the keys that --set of a command accepts, each followed by "=". `features` accepts only the keys
+/// of its section.
 std::vector<std::string> keys_of_set(const std::string& command) {
   std::vector<std::string> keys;
   const bool is_evaluation = command == "evaluate" || command == "train";
@@ -39,17 +39,17 @@ std::vector<std::string> keys_of_set(const std::string& command) {
   return keys;
 }
 
-/// The values of an option but --set; empty: any.
+/// Returns the values of an option other than --set; empty if any value is possible.
 std::vector<std::string> values_of(const CLI::Option& option) {
   std::vector<std::string> values = choices_of(option);
-  // Where a configuration has the key, it checks the value.
+  // Where a configuration has the key `backend`, the configuration checks the value.
   if (values.empty() && option.check_lname("backend"))
     for (const Backend backend : {Backend::automatic, Backend::reference, Backend::cpu, Backend::cuda})
       values.push_back(backend_name(backend));
   return values;
 }
 
-/// The commands whose --set takes the same keys as that of `command`, in the order of the program.
+/// Returns the commands whose --set accepts the same keys as that of `command`, in the order of the program.
 std::vector<std::string> like(const CLI::App& app, const std::string& command) {
   std::vector<std::string> names;
   for (const CLI::App* other : commands_of(app))
@@ -58,7 +58,7 @@ std::vector<std::string> like(const CLI::App& app, const std::string& command) {
   return names;
 }
 
-/// The first command of each group whose --set takes the same keys.
+/// Returns the first command of each group of commands whose --set accepts the same keys.
 std::vector<std::string> firsts_of_groups(const CLI::App& app) {
   std::vector<std::string> firsts;
   for (const CLI::App* command : commands_of(app))
@@ -67,7 +67,7 @@ std::vector<std::string> firsts_of_groups(const CLI::App& app) {
   return firsts;
 }
 
-/// The first line of a description, for a word in single quotes.
+/// Returns the first line of a description as a word in single quotes.
 std::string quoted(const std::string& description) {
   std::string text = "'";
   for (const char c : description.substr(0, description.find('\n')))
@@ -75,8 +75,8 @@ std::string quoted(const std::string& description) {
   return text + "'";
 }
 
-/// The lines of a `case` of bash or zsh whose word is "COMMAND OPTION", or "COMMAND " for the first argument,
-/// with `act(values)`.
+/// Returns the lines of a `case` of bash or zsh that end in `act(values)`. The word of each case is "COMMAND
+/// OPTION", or "COMMAND COMMAND" for the first positional argument.
 template <class Act>
 std::string cases_of_values(const CLI::App& app, const Act& act) {
   std::string cases;

@@ -1,4 +1,4 @@
-// Completions of the program's commands, options, their values and the keys of --set.
+// Shell completions of the program's commands, options, their values and the keys of --set.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,7 @@
 
 namespace emomc::app {
 
-/// A script for `shell`: bash, zsh or fish.
+/// Returns the script for `shell`, which is bash, zsh or fish.
 std::string completion(const CLI::App& app, const std::string& shell);
 
 }  // namespace emomc::app

@@ -56,7 +56,7 @@ InputKind kind_of_config(const YamlNode& root) {
 
 InputKind kind_of_yaml(const fs::path& file) {
   try {
-    // Not read_config_text, which refuses other kinds itself.
+    // read_config_text() is not used here, because it refuses other kinds with its own message.
     return kind_of_config(parse_yaml(beginning(file, (std::size_t{1} << 20) + 1),
                                      {std::make_shared<const std::string>(file.string()), 1}));
   } catch (const InputError&) {
@@ -64,7 +64,7 @@ InputKind kind_of_yaml(const fs::path& file) {
   }
 }
 
-// Of a CSV file: Stan's files have comments, or columns whose names end in two underscores.
+// Returns the kind of a CSV file. Stan's files have comments, or columns whose names end in two underscores.
 InputKind kind_of_csv(std::string_view text) {
   if (begins_as(text, {"\xef\xbb\xbf"})) text.remove_prefix(3);
   if (begins_as(text, {"#", "chain,draw", "\"chain\",\"draw\""})) return InputKind::draws;
@@ -101,14 +101,14 @@ InputKind kind_of_file(const fs::path& file) {
   return config == InputKind::unknown_config ? InputKind::other : config;
 }
 
-// The run directory of a chain file, a checkpoint or a manifest.
+// Returns the run directory to which a chain file, a checkpoint or a manifest belongs.
 std::string run_of(const fs::path& file) {
   const fs::path folder = file.parent_path();
   const fs::path run = folder.filename() == "chains" ? folder.parent_path() : folder;
   return run.empty() ? "." : run.string();
 }
 
-// A run among the folders in `folder`; empty if there is none.
+// Returns the first run directory among the folders in `folder`, or an empty text.
 std::string run_in(const fs::path& folder) {
   std::vector<std::string> runs;
   std::error_code error;
@@ -124,7 +124,7 @@ std::string commands_of(InputKind config) {
                                                   : "simulate";
 }
 
-// The kind in words; empty for what has no name.
+// Returns the kind in words; empty for InputKind::other.
 std::string name_of(InputKind kind) {
   switch (kind) {
     case InputKind::run:
@@ -163,12 +163,13 @@ std::string name_of(InputKind kind) {
                    (advice.empty() ? "" : "; " + advice));
 }
 
-// What to do with the run that the configuration has made, or with the configuration if there is none yet.
+// Returns an advice about the run that the configuration has made, or about the configuration if it has no
+// run yet.
 std::string run_of_config(const fs::path& file) {
   try {
     const fs::path directory = load_run_config(file).output.directory;
     if (kind_of(directory) == InputKind::run) return "its run is " + directory.string();
-  } catch (const InputError&) {  // emomc run says what is wrong with it
+  } catch (const InputError&) {  // emomc run reports the fault of the configuration
   }
   return "run it first: emomc run " + file.string();
 }
@@ -181,7 +182,7 @@ InputKind kind_of(const fs::path& path) {
     return fs::is_regular_file(path) ? kind_of_file(path) : InputKind::other;
   } catch (const MachineError&) {
     throw;
-  } catch (const std::exception&) {  // no permission
+  } catch (const std::exception&) {  // for example, no permission
     return InputKind::other;
   }
 }

@@ -1,4 +1,5 @@
-// Says what a file or directory of the wrong kind is, and what to do with it.
+// Recognises a file or directory of the wrong kind, so that messages can say what it is and what to do with
+// it.
 #pragma once
 
 #include <filesystem>
@@ -10,33 +11,34 @@ namespace emomc::app {
 
 /// What an argument of the program can be.
 enum class InputKind {
-  run,                ///< directory of emomc run
-  evaluation,         ///< directory of emomc evaluate, of one seed or of several
-  model,              ///< directory of emomc train
+  run,                ///< directory that emomc run has written
+  evaluation,         ///< directory that emomc evaluate has written, for one seed or for several
+  model,              ///< directory that emomc train has written
   folder,             ///< another directory
-  run_config,         ///< YAML of run, check and fit
-  evaluation_config,  ///< YAML of evaluate and train
-  simulation_config,  ///< YAML of simulate
-  unknown_config,     ///< YAML without a key that tells
+  run_config,         ///< YAML configuration of run, check and fit
+  evaluation_config,  ///< YAML configuration of evaluate and train
+  simulation_config,  ///< YAML configuration of simulate
+  unknown_config,     ///< YAML configuration without a key that tells for which commands
   file_of_run,        ///< a chain file, a manifest or a checkpoint
-  recording,          ///< audio
-  draws,              ///< netCDF, CSV of Stan, a table that starts with chain,draw
-  table,              ///< CSV or .npy
-  parameters,         ///< JSON
-  other               ///< something else, or not there
+  recording,          ///< audio file
+  draws,              ///< netCDF file, CSV file of Stan, or table that starts with chain,draw
+  table,              ///< CSV or .npy table
+  parameters,         ///< JSON parameter file
+  other               ///< anything else, or no such file
 };
 
-/// The kind of a path, from its first bytes, its name and, for a directory, its manifest. Never throws.
+/// Returns the kind of a path, judged by its first bytes, its name and, for a directory, its manifest. Throws
+/// MachineError if reading fails, and no other exception.
 InputKind kind_of(const std::filesystem::path& path);
 
 /// Throws InputError if `path`, which should be a run directory or a file of draws, is of another known kind.
 void refuse_if_no_run(const std::filesystem::path& path);
-/// The same where it should be a configuration.
+/// Throws InputError if `path`, which should be a configuration, is of another known kind.
 void refuse_if_no_config(const std::filesystem::path& path);
-/// The same where it should be the directory of a model.
+/// Throws InputError if `path`, which should be the directory of a model, is of another known kind.
 void refuse_if_no_model(const std::filesystem::path& path);
 
-/// Throws InputError if the configuration in `root` is of another group of commands than `wanted`:
+/// Throws InputError if the configuration in `root` belongs to other commands than `wanted`, which is
 /// run_config, evaluation_config or simulation_config.
 void refuse_other_config(const YamlNode& root, InputKind wanted);
 

@@ -10,7 +10,7 @@
 namespace emomc::app {
 namespace {
 
-/// Text for troff: backslashes, dashes, and lines that begin with a dot or an apostrophe.
+/// Escapes text for troff: backslashes, dashes, and lines that begin with a dot or an apostrophe.
 std::string roff(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -53,7 +53,7 @@ std::string entry_of(const CLI::Option& option) {
   return text + roff(about) + "\n";
 }
 
-/// `text` in lines of at most `width`, each after `indent`; words are not divided.
+/// Returns `text` in lines of at most `width` characters, each after `indent`; words are not divided.
 std::string wrapped(const std::string& text, const std::string& indent, std::size_t width) {
   std::istringstream words(text);
   std::string result, line;
@@ -67,13 +67,13 @@ std::string wrapped(const std::string& text, const std::string& indent, std::siz
   return line.empty() ? result : result + indent + line + "\n";
 }
 
-/// Markdown's code marks and links taken away: `x` is x, [text](target) is text.
+/// Returns Markdown text without code marks and links: `x` becomes x, and [text](target) becomes text.
 std::string plain(const std::string& markdown) {
   std::string text;
   for (std::size_t i = 0; i < markdown.size(); ++i) {
     const std::size_t middle = markdown[i] == '[' ? markdown.find("](", i) : std::string::npos;
     const std::size_t end = middle == std::string::npos ? middle : markdown.find(')', middle);
-    // Brackets in code, as in [eruptions], are no links.
+    // Brackets in code, such as [eruptions], are not links.
     if (end != std::string::npos && markdown.find('`', i) > middle) {
       text += plain(markdown.substr(i + 1, middle - i - 1));
       i = end;
@@ -84,7 +84,7 @@ std::string plain(const std::string& markdown) {
   return text;
 }
 
-/// The cells of a row of a Markdown table.
+/// Returns the cells of a row of a Markdown table.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   std::string cell;

@@ -1,4 +1,4 @@
-// The manual page, from the definitions of the command line, and help about errors.
+// The manual page, generated from the definitions of the command line, and help about errors.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,14 +6,15 @@
 
 namespace emomc::app {
 
-/// The manual page emomc(1), in the language of man.
+/// Returns the manual page emomc(1) in the language of man.
 std::string manual_page(const CLI::App& app, const std::string& version);
 
-/// Exit codes, and the messages that users are likely to meet with their causes and remedies: what
-/// docs/getting-started.md has about them, as text of at most `width` columns.
+/// Returns, as text of at most `width` columns, what docs/getting-started.md says about exit codes and about
+/// the messages that users are likely to meet, with causes and remedies.
 std::string about_errors(std::size_t width);
 
-/// The section of docs/getting-started.md that about_errors prints; made by cmake/EmbedErrors.cmake.
+/// The section of docs/getting-started.md that about_errors() prints. cmake/EmbedErrors.cmake generates the
+/// definition.
 extern const char* const errors_section;
 
 }  // namespace emomc::app

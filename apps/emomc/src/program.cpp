@@ -22,7 +22,7 @@
 namespace emomc::app {
 namespace {
 
-// `version` and `help` are what newcomers type; the program has them as options.
+// Newcomers type `version` and `help`, which the program has as options.
 std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
   if (arguments.size() == 1 && (arguments[0] == "version" || arguments[0] == "help"))
     arguments[0].insert(0, "--");
@@ -38,7 +38,8 @@ void refuse_undivided(const std::vector<std::string>& arguments) {
     refuse_several_ranks(arguments[0], "use run, fit, evaluate or train, which do");
 }
 
-// Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand pass.
+// Parses the command line, runs the subcommand and returns its exit code. Exceptions of the subcommand are
+// passed on.
 int parse_and_run(int argc, const char* const* argv) {
   const std::vector<std::string> arguments = spread_values(
       with_dashes(argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{}));
@@ -69,7 +70,7 @@ int parse_and_run(int argc, const char* const* argv) {
 }
 
 // Prints an error as one line without control characters, even if the message contains names from files. With
-// several ranks one of them prints it, and the others end, too.
+// several ranks, one of them prints the line; the others end, too.
 int fail(const std::string& what, int code, bool is_shared) {
   const ErrorReport report = report_of_error(code, is_shared);
   const std::string message = report.prefix + what;
@@ -83,8 +84,8 @@ int fail(const std::string& what, int code, bool is_shared) {
   return code;
 }
 
-// Warns once, since every thread pool meets the same limit; also with -q, since the machine provides less
-// than was asked for.
+// The warning is printed once, since every thread pool meets the same limit. It is also printed with -q,
+// since the machine provides less than was requested.
 void warn_of_refused_threads(int wanted, int got, const std::string& why) {
   static bool warned = false;
   if (!std::exchange(warned, true))

@@ -35,7 +35,7 @@ void ProgressLine::show(const Progress& p) {
   const double share = p.num_steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.num_steps) : 1.0;
   const double left = share > 0 ? p.seconds * (1 - share) / share : 0;
   const std::string phase = p.step <= p.warmup ? "warm-up " : "sampling";
-  // The last column stays free, since some terminals break the line behind it.
+  // The last column stays free, because some terminals break a line that reaches it.
   const std::size_t width = terminal_width(STDERR_FILENO), room = width == kUnlimited ? width : width - 1;
   const std::string step =
       at_most_ ? fmt::format("{}  step {} of {}{}", phase, p.step, p.step <= p.warmup ? "" : "at most ",
@@ -52,7 +52,7 @@ void ProgressLine::show(const Progress& p) {
     const int full = static_cast<int>(share * kBar);
     const std::string bar = "[" + std::string(static_cast<std::size_t>(full), '#') +
                             std::string(static_cast<std::size_t>(kBar - full), '.') + "] ";
-    // The most that there is room for.
+    // The longest candidate that fits is shown.
     std::string line;
     for (const std::string& candidate :
          {(at_most_ ? "" : bar) + text, text, step + ", " + time, step, brief}) {

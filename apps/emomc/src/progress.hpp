@@ -1,4 +1,5 @@
-// Shows progress: on a terminal one line that is redrawn, elsewhere a line every few seconds.
+// Shows the progress of work: on a terminal as one line that is redrawn, elsewhere as a line every few
+// seconds.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@ enum class Verbosity { quiet, normal, verbose };
 class ProgressLine {
  public:
   explicit ProgressLine(Verbosity verbosity);
-  /// Whether the run may end long before its last step. The line then shows neither the finished share nor
-  /// the remaining time.
+  /// Sets whether the run may end long before its last step. The line then shows neither the finished share
+  /// nor the remaining time.
   void expect_at_most(bool at_most) { at_most_ = at_most; }
   void show(const Progress& progress);
   /// Ends the redrawn line, so that later output begins on a new line.
@@ -32,12 +33,12 @@ class ProgressLine {
   Clock::time_point last_{};
 };
 
-/// Counts the things that are done: on a terminal one line that is redrawn, elsewhere a line every few
+/// Shows how many items are done: on a terminal as one line that is redrawn, elsewhere as a line every few
 /// seconds.
 class CountLine {
  public:
   CountLine(std::string what, std::size_t all, Verbosity verbosity);
-  /// Any thread may call it.
+  /// Any thread may call this function.
   void add(std::size_t count = 1);
   /// Ends the redrawn line, so that later output begins on a new line.
   void end();
@@ -51,10 +52,10 @@ class CountLine {
   std::mutex mutex_;
 };
 
-/// A CountLine of recordings whose features are computed.
+/// Returns a function that shows the number of recordings whose features are computed, on a CountLine.
 std::function<void(std::size_t done, std::size_t all)> show_recordings(Verbosity verbosity);
 
-/// For example "1 h 02 min" or "3.4 s".
+/// Returns a text such as "1 h 02 min" or "3.4 s".
 std::string duration_text(double seconds);
 
 }  // namespace emomc::app

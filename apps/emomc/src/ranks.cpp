@@ -87,7 +87,7 @@ void tell_code(int code) {
 int threads_of_rank(int threads) {
   const int here = world().size_of_host();
   if (threads != 0 || here == 1) return threads;
-  // A launcher that gives each process its own processors says so by the ones that it may use.
+  // A launcher that assigns processors to each process makes fewer of them usable than the machine has.
   const auto usable = static_cast<int>(std::thread::hardware_concurrency());
   const auto all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   return std::max(1, usable < all ? usable : usable / here);

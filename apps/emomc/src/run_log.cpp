@@ -45,7 +45,7 @@ std::shared_ptr<spdlog::logger> make_logger(const std::filesystem::path& directo
 }
 
 void log_in_both(spdlog::logger& logger, const std::string& on_terminal, const std::string& in_file) {
-  bool is_file = false;  // make_logger puts the terminal first
+  bool is_file = false;  // whether `sink` is the file; make_logger() puts the terminal first
   for (const auto& sink : logger.sinks()) {
     const std::string& text = is_file ? in_file : on_terminal;
     is_file = true;

@@ -165,10 +165,15 @@ std::string key_of(const DeviceRowSource& source, const TileLayout& layout, std:
     add(step.value);
   }
   for (const int output : source.outputs) add(output);
-  for (const Tile& tile : layout.tiles) {
-    if (&tile == &layout.tiles.front() || &tile == &layout.tiles.back()) add(tile.first_row);
+  // A segment's tiles but for the last one are full, so that its first row and its last tile say which rows
+  // it has.
+  for (std::size_t s = 0; s + 1 < layout.segment_first_tile.size(); ++s) {
+    const int first = layout.segment_first_tile[s], end = layout.segment_first_tile[s + 1];
+    add(end);
+    if (first == end) continue;
+    add(layout.tiles[static_cast<std::size_t>(first)].first_row);
+    add(layout.tiles[static_cast<std::size_t>(end - 1)].num_rows);
   }
-  for (const int first : layout.segment_first_tile) add(first);
   return key;
 }
 

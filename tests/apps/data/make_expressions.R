@@ -1,4 +1,4 @@
-# Stan's log likelihoods and log priors of the examples in docs/examples/likelihoods at two points each, and
+# Computes Stan's log likelihoods and log priors of the examples in docs/examples/likelihoods at two points each, and
 # its posteriors of three of them, for tests/apps/expression_examples_test.cpp.
 #   Rscript make_expressions.R ../../../docs/examples/likelihoods/data expressions.json
 # Packages (Debian): r-cran-rstan r-cran-posterior r-cran-jsonlite. About fifteen minutes on two cores.
@@ -9,7 +9,7 @@ rstan_options(boost_lib = "/usr/include")
 arguments <- commandArgs(trailingOnly = TRUE)
 read <- function(name) read.csv(file.path(arguments[1], paste0(name, ".csv")))
 
-# The likelihood and the prior are added to `target` apart, by `part`: 0 both, 1 the likelihood, 2 the prior.
+# The likelihood and the prior are added to `target` separately, by `part`: 0 both, 1 the likelihood, 2 the prior.
 # Constants of truncation are written out: log(2) for a half of a symmetric distribution.
 program <- function(data, parameters, likelihood, prior) paste0(
   "data { int part; int N; ", data, " }\nparameters { ", parameters, " }\nmodel {\n",

@@ -6,9 +6,9 @@ galaxies_evidence_test.cpp and docs/tempering.md. The seed is the number of comp
     python make_galaxies_evidence.py configs/galaxies.csv galaxies_evidence.json WALKS [K...]
 
 WALKS is the number of steps to a new point, 0 for dynesty's default. With the default, values of four and more components
-scatter by more than their errors; the committed values say which they have.
+scatter by more than their errors; the committed file records this number.
 
-The priors are those of configs/galaxies.yaml with dirichlet 1, the scale floor included. Means are order statistics of
+The priors are those of configs/galaxies.yaml with dirichlet 1, including the scale floor. Means are order statistics of
 the prior, because priors are exchangeable: the evidence is that of unordered components, and K! modes become one.
 """
 import json
@@ -19,7 +19,7 @@ import dynesty
 import numpy as np
 from scipy.special import ndtri
 
-FLOOR = 0.001  # of the column's sd
+FLOOR = 0.001  # share of the column's sd
 
 
 def evidence(rows, components, seed, walks):

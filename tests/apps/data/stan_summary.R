@@ -1,4 +1,5 @@
-# For the scripts beside it: the numbers of a Stan fit that tests/apps/reference_posterior.hpp compares with.
+# Computes the numbers of a Stan fit with which tests/apps/reference_posterior.hpp compares, for the scripts in this
+# folder.
 library(posterior)
 
 summary_of_fit <- function(fit) {

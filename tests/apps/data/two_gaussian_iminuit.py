@@ -1,4 +1,4 @@
-"""The numbers of tests/apps/fit_test.cpp: MIGRAD and HESSE of iminuit on the events of a column of numbers.
+"""Computes the numbers of tests/apps/fit_test.cpp by MIGRAD and HESSE of iminuit, from a column of events.
 
   emomc simulate simulation.yaml -o data && python3 two_gaussian_iminuit.py data/data.csv
 

@@ -1,8 +1,8 @@
-# Reads FOLDER/draws-*.csv with R's posterior alone, as docs/r.md says, prints its summary as JSON, and, where there is
-# bayesplot, writes FOLDER/plots.pdf. Exits with 77 if a package is missing.
+# Reads FOLDER/draws-*.csv with R's posterior alone, as docs/r.md describes, prints its summary as JSON, and writes
+# FOLDER/plots.pdf if bayesplot is installed. Exits with 77 if a package is missing.
 folder <- commandArgs(trailingOnly = TRUE)[1]
 for (package in c("posterior", "jsonlite")) if (!requireNamespace(package, quietly = TRUE)) quit(status = 77)
-# The lines that docs/r.md has:
+# The following lines are those of docs/r.md.
 read_draws <- function(files) {
   chains <- lapply(files, read.csv, comment.char = "#", check.names = FALSE)
   names(chains) <- NULL

@@ -16,7 +16,7 @@ draw = random.Random(20261126)
 
 
 def log_uniform(low, high, n):
-    # Not the exponentials themselves, the logarithms of which round too easily.
+    # The exponentials themselves are not used, because their logarithms round too easily.
     return [min(max(low, draw.uniform(0.9, 1.1) * math.exp(draw.uniform(math.log(low), math.log(high)))), high) for _ in range(n)]
 
 
@@ -33,7 +33,7 @@ HUGE = [1e9, 1e16, 1e30, 1e100, 1e155, 1e300, 1.7e308]
 
 
 def lower_gamma(a, x):
-    """P by its power series of positive terms, DLMF 8.11.4."""
+    """Computes P by its power series of positive terms, DLMF 8.11.4."""
     term = total = mpf(1)
     n = 0
     while term > total * mpf(10) ** -62:
@@ -44,7 +44,8 @@ def lower_gamma(a, x):
 
 
 def upper_gamma(a, x):
-    """Q by its continued fraction, DLMF 8.9.2, evaluated from its end, twice as far until it stays."""
+    """Computes Q by its continued fraction, DLMF 8.9.2, from its end. The number of terms doubles until the value
+    stays the same."""
     before, n = None, 50
     while True:
         value = mpf(0)
@@ -66,7 +67,8 @@ def log_tails_of_gamma(a, x):
 
 
 def complement_of_inc_beta(a, b, x):
-    """1 - I_y(b, a), y = 1 - x, with DLMF 8.17.7, an alternating series, for x so near 1 that the other takes too long."""
+    """Computes 1 - I_y(b, a) with y = 1 - x by DLMF 8.17.7, an alternating series, for x so near 1 that the other
+    series takes too long."""
     with mp.workdps(mp.dps + 300 + int(a * (1 - x))):
         y = 1 - x
         term, total, n = mpf(1), 1 / b, 0
@@ -78,7 +80,8 @@ def complement_of_inc_beta(a, b, x):
 
 
 def log_inc_beta(a, b, x):
-    """By the power series of positive terms, DLMF 8.17.8, below the mean; its complement above."""
+    """Computes the logarithm by the power series of positive terms, DLMF 8.17.8, below the mean, and by its
+    complement above."""
     with mp.workdps(240 + max(0, int(mp.log10(a + b + 1))) + int(max(0, -mp.log10(min(a, b, 1))))):
         a, b, x = mpf(a), mpf(b), mpf(x)
         mean = (a + 1) / (a + b + 2)
@@ -105,7 +108,7 @@ def log_student_t_tail(t, nu):
 
 
 def log_skew_normal(z, alpha):
-    """By quadrature of the smaller tail."""
+    """Computes the logarithm by quadrature of the smaller tail."""
     def density(t):
         return 2 * mp.npdf(t) * mp.erfc(-alpha * t / mp.sqrt(2)) / 2
 
@@ -184,7 +187,7 @@ def inverse_phi(p):
 
 
 def exact(function):
-    """More digits, for differences of large or nearly equal numbers."""
+    """Computes with more digits, for differences of large or nearly equal numbers."""
     def wrapped(*arguments):
         with mp.workdps(700):
             return +function(*arguments)
@@ -313,7 +316,7 @@ CASES["log_student_t_tail"] = (log_student_t_tail, [
 CASES["log_skew_normal_cdf"] = (log_skew_normal, [
     (z, a) for a in (0.0, 0.3, 1.0, 3.0, -0.7, -8.0, 25.0, 1e4) for z in (-30.0, -5.0, -0.05, 1e-6, 0.3, 0.81, 1.7, 6.0) if a * z > -1e4])
 
-# Where the value is exact or special: (name, arguments, value).
+# Cases with an exact or special value: (name, arguments, value).
 EDGES = []
 
 

@@ -1,8 +1,8 @@
-"""Probabilities of components by SciPy, for component_probabilities_test.cpp.
+"""Computes probabilities of components by SciPy, for component_probabilities_test.cpp.
 
   python3 make_component_probabilities.py > component_probabilities.json
 
-Needs numpy and scipy. Parameters are as files have them: covariances, not their factors.
+Needs numpy and scipy. Parameters have the form of parameter files: covariances, not their factors.
 """
 import json
 
@@ -22,7 +22,7 @@ rows = np.round(np.vstack([rng.normal(size=(N - 2, d)) * 2, [[0.75, -0.25], [25.
 
 
 def probabilities(log_density):
-    """rows x components from log_density(row, component)"""
+    """Returns probabilities [rows x components] from log_density(row, component)."""
     terms = np.array([[np.log(weights[k]) + log_density(x, k) for k in range(K)] for x in rows])
     return np.exp(terms - logsumexp(terms, axis=1, keepdims=True)).tolist()
 

@@ -27,7 +27,7 @@ def log0(x):
 
 
 def from_density(density):
-    """log f, where f is the density as books write it."""
+    """Returns log f, where f is the density in the form of textbooks."""
     return lambda *a: log0(density(*a))
 
 
@@ -57,7 +57,7 @@ def neg_binomial(n, mu, phi):
 
 
 def summed(mass, upper):
-    """log of the sum of the mass up to n, or beyond it up to where it is nothing."""
+    """Returns the log of the sum of the mass up to n, or beyond n up to where the mass is negligible."""
     def result(n, *parameters):
         if not upper:
             return log0(mp.fsum(mass(k, *parameters) for k in range(int(n) + 1)))
@@ -230,7 +230,8 @@ CASES = {
                            lambda n, N, a, b: st.betabinom.logpmf(n, N, a, b) if b < 1e4 else np.nan),
 }
 
-# The edges: outside the support minus infinity, on its bounds the limit, NaN for invalid parameters.
+# At the edges the values are minus infinity outside the support, the limit on its bounds, and NaN for invalid
+# parameters.
 EDGES = []
 
 
@@ -329,7 +330,7 @@ def main():
                 continue
             if scipys is not None:
                 other = float(scipys(*row))
-                # SciPy's own tails lose digits or underflow; where it has a number it must be this one.
+                # SciPy's own tails lose digits or underflow; any other number of SciPy must agree with the value.
                 limit = 1e-7 * max(1, abs(value))
                 if np.isfinite(other) and abs(other - value) > limit and not (value < -700 or abs(other) < 1e-12):
                     sys.exit(f"{name}{row}: {mp.nstr(value, 17)}, SciPy: {other!r}")

@@ -1,4 +1,4 @@
-"""EM by scikit-learn from given starts, for all four covariance types. Writes fit.json, which mixture_fit_test reads.
+"""Runs EM by scikit-learn from given starts, for all four covariance types. Writes fit.json, which mixture_fit_test reads.
 
 Needs numpy and scikit-learn. The test compares two rounds of scikit-learn with two rounds of emomc, and the converged
 fits.

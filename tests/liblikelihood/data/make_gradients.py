@@ -17,13 +17,14 @@ import make_densities  # noqa: E402
 import make_special_functions  # noqa: E402
 
 mp.dps = 60
-LEFT_OUT = {"log_gamma_ratio"}  # no function of the language
-PER_FUNCTION, PER_INTEGRAL = 12, 3  # arguments that are tried of each function
+LEFT_OUT = {"log_gamma_ratio"}  # not a function of the language
+PER_FUNCTION, PER_INTEGRAL = 12, 3  # number of tried arguments of each function
 
 
 class Differences:
-    """How a function is differentiated: working digits, of which the later ones are tried where the first do not do,
-    the exponents of two relative steps for 60 digits, and how far these may differ."""
+    """The way in which a function is differentiated: working digits, of which the later ones are tried if the
+    first ones do not suffice, the exponents of two relative steps for 60 digits, and how far their results may
+    differ."""
 
     def __init__(self, digits, steps, agreement):
         self.digits, self.steps, self.agreement = digits, steps, agreement
@@ -51,8 +52,8 @@ class Imprecise(Exception):
     pass
 
 
-# Near a constant a function takes more digits, which those that are series or inverses have no time for. The integrals
-# of the skew normal distribution have 40 digits.
+# Near a constant a function needs more digits, which take too long for functions that are series or inverses. The
+# integrals of the skew normal distribution have 40 digits.
 EXACT = Differences((60, 400), (25, 20), mpf(10)**-18)
 SLOW = Differences((60,), (25, 20), mpf(10)**-18)
 INTEGRAL = Differences((60,), (10, 8), mpf(10)**-13)
@@ -87,7 +88,7 @@ def main():
         derivative = method_of(name)
         most = PER_INTEGRAL if derivative is INTEGRAL else PER_FUNCTION
         rows = [row if isinstance(row, tuple) else (row,) for row in rows]
-        # Far from the limits of float64, where neither value nor derivative is a number.
+        # The arguments are far from the limits of float64, where neither value nor derivative is a number.
         rows = [row for row in rows if all(x == 0 or 1e-30 < abs(x) < 1e30 for x in row)]
         count = 0
         for row in rows[::max(1, len(rows) // (2 * most))]:

@@ -1,5 +1,5 @@
-# The same log likelihoods by base R (dnorm, or chol and backsolve, and a log-sum-exp). Writes loglik_r.csv,
-# one line for each case of loglik.json. Needs the package jsonlite.
+# Computes the log likelihoods of make_loglik.py by base R (dnorm, or chol and backsolve, and a log-sum-exp). Writes
+# loglik_r.csv, one line for each case of loglik.json. Needs the package jsonlite.
 arguments <- commandArgs(FALSE)
 here <- dirname(sub("--file=", "", grep("--file=", arguments, value = TRUE)))
 cases <- jsonlite::fromJSON(file.path(here, "loglik.json"), simplifyVector = FALSE)

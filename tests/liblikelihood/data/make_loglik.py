@@ -1,4 +1,4 @@
-"""Log likelihoods of Gaussian mixtures of all four covariance types by scikit-learn. Writes loglik.json, which
+"""Computes log likelihoods of Gaussian mixtures of all four covariance types by scikit-learn. Writes loglik.json, which
 loglik_outside_test reads. Run make_loglik.R afterwards, which adds R's values.
 
 Needs numpy and scikit-learn. Data and parameters are rounded to 4 digits so that the file stays small.

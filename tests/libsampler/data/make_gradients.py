@@ -32,7 +32,8 @@ def helmert(n):
 
 
 def log_density_of(family, x, a, lower):
-    """Log density but for constants; of arguments that may be sampled with the mass above `lower`."""
+    """Returns the log density without constants, except for arguments that may be sampled, for which it includes
+    the mass above `lower`."""
     if family in ("normal", "half_normal"):
         mean, sd = (0.0, a[0]) if family == "half_normal" else a
         mass = stats.norm.logsf(lower, mean, sd) if np.isfinite(lower) else 0.0
@@ -58,7 +59,7 @@ def log_density_of(family, x, a, lower):
 
 
 def factor_of(z, d):
-    """The Cholesky factor of a correlation matrix with partial correlations z, row by row."""
+    """Returns the Cholesky factor of a correlation matrix with partial correlations z, row by row."""
     rows, at = [], 0
     for i in range(d):
         rest, row = 1.0, []
@@ -71,7 +72,7 @@ def factor_of(z, d):
 
 
 class Walk:
-    """Goes through u; collects theta, the coordinates whose Jacobian counts, and the log prior."""
+    """Goes through u, and collects theta, the coordinates whose Jacobian counts, and the log prior."""
 
     def __init__(self, case, u):
         self.case, self.u, self.at = case, u, 0
@@ -82,7 +83,7 @@ class Walk:
         return self.u[self.at - n:self.at]
 
     def prior(self, name, block, x):
-        """Notes the prior of x, an array of the block's shape."""
+        """Stores the prior of x, an array of the block's shape."""
         self.values[name] = (block, x)
 
     def block(self, block):
@@ -198,7 +199,7 @@ def one(support, family, arguments, floor=0.0, shape=(3,), order=None, further=N
 
 
 def mixture(K, d, order="", covariance=None, floor=0.05, **priors):
-    """`covariance`: None, "full" or "tied"."""
+    """Returns a case of a mixture; `covariance` is None, "full" or "tied"."""
     blocks = [{"name": "weights", "support": "simplex", "shape": [K], "component_axis": 0},
               {"name": "means", "support": "real", "shape": [K, d], "component_axis": 0, "has_columns": True}]
     if covariance is None:

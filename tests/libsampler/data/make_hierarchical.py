@@ -15,7 +15,7 @@ rng = np.random.default_rng(3)
 
 
 def factor(z):
-    """The Cholesky factor of the correlation matrix with partial correlations z (strictly lower triangle)."""
+    """Returns the Cholesky factor of the correlation matrix with partial correlations z (strictly lower triangle)."""
     d = len(z)
     L = np.zeros((d, d))
     for i in range(d):

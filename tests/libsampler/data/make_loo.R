@@ -1,4 +1,4 @@
-# Results of R's loo for its own example: smoothed weights, Pareto k, LOO and WAIC of each observation.
+# Computes the results of R's loo for its own example: smoothed weights, Pareto k, LOO and WAIC of each observation.
 #   Rscript tests/libsampler/data/make_loo.R > tests/libsampler/data/loo_example.json
 suppressMessages(library(loo))
 ll <- round(example_loglik_matrix(), 5)

@@ -1,4 +1,4 @@
-"""Log densities of the prior families by scipy.stats; writes priors.json next to this file.
+"""Computes log densities of the prior families by scipy.stats and writes priors.json next to this file.
 
 Usage: python3 make_priors.py   (numpy, scipy)
 """

@@ -3,8 +3,8 @@
 
     python make_stacking.py stacking.json      # SciPy 1.17.1
 
-SLSQP from the equal weights, as ArviZ's compare(method="stacking") has it, then Newton's method on the weights that are
-not at zero, until the conditions of a maximum hold to 1e-11. Log densities have three decimals.
+The solver is SLSQP from equal weights, as in ArviZ's compare(method="stacking"), followed by Newton's method on the
+weights that are not zero, until the conditions of a maximum hold to 1e-11. Log densities have three decimals.
 """
 import json
 import sys
@@ -61,7 +61,7 @@ def main():
         problems.append({"name": name, "concentration": concentration, "elpd": elpd.ravel().tolist(),
                          "weights": weights.tolist(), "score": score})
 
-    # Rows of two kinds, and models that predict one of them.
+    # There are rows of two kinds, and models that predict one of them.
     kind = random.random(80) < 0.3
     modes = np.where(kind[:, None], [-1.0, -4.0, -2.5], [-3.0, -1.2, -2.6])
     add("chains in two modes and one between", modes + 0.3 * random.normal(size=(80, 3)))

@@ -13,7 +13,7 @@ EMOTIONS, SPEAKERS = ["calm", "cross", "glad"], ["A", "B", "C", "D"]
 
 
 def delta(x, reach=2):
-    """The HTK Book, 5.9: regression slopes over five frames, the first and last of which are repeated."""
+    """Returns regression slopes over five frames, the first and last of which are repeated (The HTK Book, 5.9)."""
     padded = np.pad(x, ((reach, reach), (0, 0)), mode="edge")
     n = len(x)
     return sum(k * (padded[reach + k:reach + k + n] - padded[reach - k:reach - k + n])
@@ -21,7 +21,7 @@ def delta(x, reach=2):
 
 
 def functionals(x):
-    """mean, sd, p10, p50, p90 of each column, then of each derivative."""
+    """Returns mean, sd, p10, p50 and p90 of each column, then of each derivative."""
     both = np.hstack([x, delta(x)])
     return np.stack([both.mean(0), both.std(0), *np.quantile(both, [0.1, 0.5, 0.9], axis=0)]).T.ravel()
 
@@ -43,7 +43,7 @@ def main():
     for speaker in SPEAKERS:
         own = speaker_of == speaker
         rows[own] = (rows[own] - rows[own].mean(0)) / rows[own].std(0)
-    # Weights have the prior sd PRIOR_SD / sqrt(p), the bias BIAS_SD: a column of its own size.
+    # Weights have the prior sd PRIOR_SD / sqrt(p), and the bias BIAS_SD, for which its column is scaled.
     p = rows.shape[1]
     design = np.hstack([rows, np.full((len(rows), 1), BIAS_SD * np.sqrt(p) / PRIOR_SD)])
     probability = np.empty((len(rows), len(EMOTIONS)))

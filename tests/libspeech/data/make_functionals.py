@@ -23,7 +23,8 @@ CEPSTRAL = [f"c{i}" for i in range(1, 15)] + [f"band_{i}" for i in range(2, 27, 
 
 
 def synthetic_voice(rate):
-    """One second: ten harmonics of a tone that glides from 120 to 180 Hz, with pauses, and noise; 16 bits."""
+    """Returns one second in 16 bits: ten harmonics of a tone that glides from 120 to 180 Hz, with pauses, and
+    noise."""
     noise, state = np.empty(rate), 1
     for n in range(rate):
         state = (state * 1664525 + 1013904223) % 2**32
@@ -55,7 +56,8 @@ def filters(count, fft_size, rate):
 
 
 def pitch(x, rate, centres, floor=75.0, ceiling=600.0):
-    """Boersma 1993, with his defaults: f0 (0: unvoiced), autocorrelation at its period, the largest of all candidates."""
+    """Returns f0 (0: unvoiced), the autocorrelation at its period, and the largest of all candidates, by Boersma
+    1993 with its default settings."""
     window = int(np.floor(3 * rate / floor + 0.5))
     padded = np.concatenate([np.zeros(window), x, np.zeros(window)])
     loudest = np.abs(x - x.mean()).max()
@@ -102,7 +104,7 @@ def pitch(x, rate, centres, floor=75.0, ceiling=600.0):
 
 
 def perturbations(x, rate, f0, centres, hop):
-    """Places, relative differences of neighbouring periods, and their level differences in dB."""
+    """Returns places, relative differences of neighbouring periods, and their level differences in dB."""
     result, t = [], 0
     while t < len(f0):
         if f0[t] <= 0:
@@ -258,7 +260,7 @@ def functionals(d, voiced, hop):
                 parts |= {which + "_mean": a[m].mean() if m.sum() >= 3 else np.nan,
                           which + "_sd": a[m].std() if m.sum() >= 3 else np.nan}
         if name == "loudness":
-            del parts["mean"]  # 1
+            del parts["mean"]  # always 1
         row |= {f"{name}.{k}": v for k, v in parts.items()}
     edges = np.diff(np.concatenate([[0], voiced.astype(int), [0]]))
     begins, ends = np.nonzero(edges > 0)[0], np.nonzero(edges < 0)[0]

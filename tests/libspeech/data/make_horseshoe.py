@@ -23,7 +23,7 @@ CHAINS, WARMUP, DRAWS = 8, 2000, 20000
 
 
 def noise():
-    """The numbers of synthetic_voice.hpp."""
+    """Yields the numbers of synthetic_voice.hpp."""
     state = 1
     while True:
         state = (state * 1664525 + 1013904223) % 2**32
@@ -31,7 +31,8 @@ def noise():
 
 
 def problem(rows, columns, classes):
-    """Rows, of which the first column tells classes apart and the last one is 1; classes; what each row counts."""
+    """Returns rows, of which the first column tells classes apart and the last one is 1; the classes; and the
+    weight of each row."""
     numbers = noise()
     x, truth = np.ones((rows, columns + 1)), np.arange(rows) % classes
     for i in range(rows):
@@ -42,7 +43,7 @@ def problem(rows, columns, classes):
 
 
 def contrasts(classes):
-    """Helmert's, classes x (classes - 1)."""
+    """Returns Helmert's contrasts [classes x (classes - 1)]."""
     return -scipy.linalg.helmert(classes).T
 
 
@@ -52,12 +53,13 @@ def log_likelihood(weights, x, truth, count):
 
 
 def weight_sds(local, tau, c2):
-    """tau lambda~ of Piironen and Vehtari (2017), equation 2.8."""
+    """Returns tau lambda~ of Piironen and Vehtari (2017), equation 2.8."""
     return tau * jnp.sqrt(c2 * local**2 / (c2 + tau**2 * local**2))
 
 
 def log_density(point, x, truth, count, tau0, slab):
-    """Of normal numbers, column by column, and of logs of scales in units of their priors."""
+    """Returns the log density at a point: normal numbers, column by column, and logs of scales in units of their
+    priors."""
     d, m = x.shape[1], int(truth.max())
     z = point[:d * m].reshape(m, d).T
     logs = point[d * m:]

@@ -1,4 +1,4 @@
-"""MFCCs by python_speech_features 0.6, librosa 0.11 and NumPy. Writes mfcc.json, which mfcc_test reads.
+"""Computes MFCCs by python_speech_features 0.6, librosa 0.11 and NumPy. Writes mfcc.json, which mfcc_test reads.
 
 Needs numpy, scipy, python_speech_features, librosa, soundfile.
 
@@ -22,7 +22,7 @@ QUIET = 1e-7
 
 
 def synthetic(rate):
-    """One second: a chirp, a tone and noise, with digital silence between 0.4 and 0.65 s; 16 bits."""
+    """Returns one second in 16 bits: a chirp, a tone and noise, with digital silence between 0.4 and 0.65 s."""
     noise, state = np.empty(rate), 1
     for n in range(rate):
         state = (state * 1664525 + 1013904223) % 2**32
@@ -59,7 +59,8 @@ def by_librosa(x, rate, window_samples=2048, hop_samples=512, fft_size=0, num_fi
 def by_numpy(x, rate, window_ms=25, hop_ms=10, preemphasis=0.97, window="hamming", periodic_window=False, fft_size=0,
              framing="drop_last", power="power_over_fft_size", num_filters=26, low_hz=0, high_hz=0, mel="htk",
              height="one", num_coefficients=13, lifter=22, first="cepstrum"):
-    """The program's own settings, implemented independently; filters, windows and DCT come from librosa and SciPy."""
+    """Computes MFCCs with the program's own settings, implemented independently; filters, windows and DCT come
+    from librosa and SciPy."""
     length, hop = (int(np.floor(ms * rate / 1000 + 0.5)) for ms in (window_ms, hop_ms))
     fft_size = fft_size or 2 ** int(np.ceil(np.log2(length)))
     x = np.append(x[0], x[1:] - preemphasis * x[:-1])
@@ -134,10 +135,10 @@ def main():
         x = synthetic(rate)
         cases += [case("synthetic", preset, x, rate, {}) for preset in PRESETS]
         cases += [case("synthetic", preset, x, rate, settings) for preset, settings in VARIANTS]
-    # Filter outputs below the floor, and how python_speech_features treats them.
+    # This signal has filter outputs below the floor, which python_speech_features handles in its own way.
     x = synthetic(16000) * QUIET
     cases += [case("quiet", preset, x, 16000, {}) for preset in PRESETS if preset != "librosa"]
-    # The last three have stretches of digital silence.
+    # The last three files have stretches of digital silence.
     for name in ("03a01Fa.wav", "08b01Wa.wav", "10a02Na.wav", "12a01Lb.wav"):
         x, rate = soundfile.read(os.path.join(corpus, name))
         cases += [case("emodb/" + name, preset, x, rate, {}) for preset in PRESETS]

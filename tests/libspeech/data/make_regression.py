@@ -14,7 +14,7 @@ SDS, SPEAKERS, TAKES, COLUMNS, TOLERANCE = [0.1, 0.5, 2.0, 8.0], "ABCD", 7, 30, 
 
 
 def predicted(x, y, new, sd):
-    """Mean and scale of the Student's t with n - 1 degrees of freedom of each row of `new`."""
+    """Returns mean and scale of the Student's t with n - 1 degrees of freedom for each row of `new`."""
     n = len(x)
     mean = Ridge(alpha=1 / sd**2, fit_intercept=True, solver="svd").fit(x, y).predict(new)
     about, centred, other = x - x.mean(0), y - y.mean(), new - x.mean(0)
@@ -26,7 +26,8 @@ def predicted(x, y, new, sd):
 
 
 def inner(x, y, speaker, train, sd):
-    """Truth, mean, scale and degrees of freedom of the training speakers left out in turn."""
+    """Returns truth, mean, scale and degrees of freedom of the training speakers, with each of them left out in
+    turn."""
     parts = []
     for s in train:
         others, own = np.isin(speaker, [t for t in train if t != s]), speaker == s
@@ -40,7 +41,7 @@ def density(truth, mean, scale, freedom, factor):
 
 
 def chosen(x, y, speaker, train):
-    """The smallest sd whose log density is within TOLERANCE of the largest, with the factor of the scales."""
+    """Returns the smallest sd whose log density is within TOLERANCE of the largest, with the factor of the scales."""
     found = []
     for sd in SDS:
         parts = inner(x, y, speaker, train, sd)
@@ -66,7 +67,8 @@ def scores(truth, mean, scale, freedom, speaker):
 
 
 def scored(truth, mean, scale, freedom, speaker):
-    """The scores with their jackknife intervals over speakers, which are cut to what a score can be."""
+    """Returns the scores with their jackknife intervals over speakers, which are cut to the possible values of a
+    score."""
     everything, without = scores(truth, mean, scale, freedom, speaker), []
     for s in np.unique(speaker):
         keep = speaker != s

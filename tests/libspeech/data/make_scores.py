@@ -1,4 +1,4 @@
-"""Scores of random predictions by scikit-learn, and McNemar's test by SciPy. Writes scores.json, which scores_test
+"""Computes scores of random predictions by scikit-learn, and McNemar's test by SciPy. Writes scores.json, which scores_test
 reads.
 
 Needs numpy, scipy and scikit-learn (>= 1.7, the first version with the Brier score of several classes). The

@@ -1,4 +1,4 @@
-"""The mode of a softmax regression by SciPy. Writes softmax.json, which softmax_model_test reads. Needs numpy and scipy.
+"""Computes the mode of a softmax regression by SciPy. Writes softmax.json, which softmax_model_test reads. Needs numpy and scipy.
 
     make_softmax.py
 """
@@ -27,7 +27,8 @@ def main():
     weight = 1 + 0.5 * (truth == 2)
     results = []
     for precision in (0.05, 1.0, 10.0):
-        # Weights of all classes, not of contrasts. Their sum over classes, which changes no probability, is 0 at the mode.
+        # These are the weights of all classes, and not of contrasts. Their sum over classes, which changes no
+        # probability, is 0 at the mode.
         precisions = np.array([precision] * COLUMNS + [0.04])
 
         def loss(flat):

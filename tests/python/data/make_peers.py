@@ -28,7 +28,8 @@ def columns():
 
 
 def label_free(z, w, means, cholesky):
-    """Quantities [chains x draws] of weights [chains x draws x 2], means [... x 2 x 2] and Cholesky factors."""
+    """Returns quantities [chains x draws] of weights [chains x draws x 2], means [... x 2 x 2] and Cholesky
+    factors."""
     deviation = z[:, None, None, None, :, None] - means[None, ..., None]  # rows x chains x draws x components x 2 x 1
     solved = np.linalg.solve(cholesky[None], deviation)[..., 0]
     log_det = np.log(np.diagonal(cholesky, axis1=-2, axis2=-1)).sum(axis=-1)

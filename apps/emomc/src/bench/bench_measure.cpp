@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Typical values of a fit of a mass peak by a pair.
+// Typical parameter values of a fit of a mass peak by a pair of components.
 const std::vector<double> kPair{0.7, 0.3, 0.8, 2.2};
 
 // Random parameters of a mixture: weights of about 1/K, means in [-2.5, 2.5], scales in [0.5, 1.3].
@@ -61,9 +61,10 @@ double time_per_repetition(double seconds, F repeat) {
 
 enum class Wanted { value, value_and_gradient };
 
-constexpr int kPerGraph = 16;  // evaluations
+constexpr int kPerGraph = 16;  // evaluations that one captured graph holds
 
-// `repetitions`: of the graph; otherwise until bench.seconds have passed.
+// Returns the seconds of one evaluation of one parameter vector. The graph is launched `repetitions` times,
+// or, without that number, until bench.seconds have passed.
 double seconds_per_evaluation(LikelihoodEngine& engine, const std::vector<double>& theta,
                               const BenchCase& bench, Wanted wanted = Wanted::value,
                               std::optional<long> repetitions = std::nullopt) {
@@ -146,8 +147,8 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
     starts.insert(starts.end(), theta.begin(), theta.end());
   }
   RunOptions options;
-  // The duration of prefetched steps and of steps with component caches depends on the acceptance rate, so
-  // that the proposal scale is adapted first.
+  // The duration of prefetched steps and of steps with component caches depends on the acceptance rate. The
+  // proposal scale is therefore adapted first.
   constexpr std::int64_t kUntilFitted = 70, kUntilScaled = 1000, kUntilScaledWithCaches = 120;
   constexpr std::size_t kMostPrefetched = 3'000'000;  // rows times chains
   const bool prefetched = bench.backend == Backend::cuda &&
@@ -170,14 +171,14 @@ double seconds_per_step(LikelihoodEngine& engine, const std::vector<double>& the
   return timer.seconds_per_step() / bench.chains;
 }
 
-// The model, or the mixture of Gaussians that is its first blocks.
+// Returns the model itself, or the mixture of Gaussians that forms its first blocks.
 ModelSpec fitted_model(const ModelSpec& model) {
   const ModelInfo* fitted = model_of_starts(model_info(model));
   return fitted == nullptr ? model : ModelSpec{fitted->name, model.components, fitted->covariance};
 }
 
-// Typical parameters: those of a mixture's components, and a draw from the default prior for what follows
-// them.
+// Returns typical parameters: those of a mixture's components, followed by a draw from the default prior for
+// the remaining parameters.
 std::vector<double> parameters_of(const BenchCase& bench, const ModelSpec& model) {
   if (is_pair(model_info(model))) return kPair;
   const ParameterLayout layout = model_layout(model, bench.dim);
@@ -191,7 +192,7 @@ std::vector<double> parameters_of(const BenchCase& bench, const ModelSpec& model
   return drawn;
 }
 
-// Rows of fitted_model: the time does not depend on them.
+// Simulates rows from fitted_model(); the times do not depend on the values of the rows.
 DataSet simulated_data(const BenchCase& bench, const ModelSpec& model, std::span<const double> theta) {
   const ModelSpec fitted = fitted_model(model);
   const auto dim = static_cast<std::size_t>(model_layout(fitted, bench.dim).dim());
@@ -282,7 +283,7 @@ SharedRowsResult measure_shared_rows(const BenchCase& bench, const ModelSpec& mo
                                            data.values.begin() + static_cast<std::ptrdiff_t>(own.end) * dim}),
                             nullptr, std::nullopt);
     }
-    // All ranks do the same number of evaluations.
+    // All ranks must do the same number of evaluations, because each evaluation is collective.
     const double each = alone[r] * kPerGraph * bench.chains;
     const long repetitions = from_first(*ranks[r], static_cast<long>(std::ceil(bench.seconds / each)));
     together[r] = seconds_of(data, ranks[r].get(), repetitions);
@@ -301,7 +302,7 @@ SharedRowsResult measure_shared_rows(const BenchCase& bench, const ModelSpec& mo
       }
     });
   for (auto& worker : workers) worker.join();
-  // A rank that failed of itself says more than those that have waited for it.
+  // The error of the rank that failed first explains more than the errors of the ranks that waited for it.
   for (const bool of_itself : {true, false})
     for (const auto& error : thrown) {
       if (!error) continue;

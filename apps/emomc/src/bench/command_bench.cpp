@@ -21,7 +21,7 @@ namespace emomc::app {
 namespace {
 
 struct Options {
-  std::string config;  ///< of a likelihood of the user's own
+  std::string config;  ///< configuration with a likelihood of the user's own
   std::vector<std::string> methods;
   std::vector<std::size_t> rows{100, 1'000, 10'000, 100'000, 1'000'000};
   std::vector<int> chains{1, 16, 256};
@@ -31,10 +31,11 @@ struct Options {
   double seconds = 0.3;
   std::string kernels = step_kernels_names().front();
   bool gradient = false, json = false;
-  std::vector<int> ranks;  ///< over which rows are divided; empty: that is not measured
+  std::vector<int> ranks;  ///< numbers of ranks among which rows are divided; empty: no such measurement
 };
 
-// Lines are printed as they are measured, so that their columns have fixed widths, together below 80.
+// Each line is printed as soon as it is measured. Columns therefore have fixed widths, which together stay
+// below 80 characters.
 void print_line(const std::string& line) { fmt::print("{}\n", cut_to(line, terminal_width(STDOUT_FILENO))); }
 
 BenchCase bench_case(const Options& options, const std::string& method, std::size_t rows, int chains) {
@@ -75,7 +76,7 @@ void bench(Options options) {
     for (const std::size_t rows : options.rows)
       for (const int chains : options.chains) {
         const bool reference = method == "reference";
-        if (reference && chains > 1) continue;  // it is serial: the same work, `chains` times
+        if (reference && chains > 1) continue;  // the engine is serial: the same work, `chains` times
         const BenchCase one = bench_case(options, method, rows, chains);
         const BenchResult result = measure(one);
         const std::string precision = reference ? "double" : options.precision;
@@ -131,7 +132,7 @@ void bench(Options options) {
                                ", a sweep one of component_wise over all its blocks.");
 }
 
-/// Evaluations of a likelihood of the user's own, without and with gradients.
+/// Measures evaluations of a likelihood of the user's own, without and with gradients.
 void bench_config(const Options& options) {
   const RunConfig config = load_run_config(options.config);
   if (!config.likelihood.is_expression())
@@ -142,7 +143,8 @@ void bench_config(const Options& options) {
     if (!list_cuda_devices().empty()) methods.emplace_back("cuda");
   }
   auto results = nlohmann::ordered_json::array();
-  bool is_first = true;  // a fault of the configuration comes ahead of all output
+  bool is_first = true;  // the heading is printed after the first measurement, so that a fault of the
+                         // configuration precedes all output
   for (const auto& method : methods)
     for (const int chains : options.chains) {
       BenchCase one = bench_case(options, method, 0, chains);  // measure() sets the number of rows
@@ -172,7 +174,7 @@ void bench_config(const Options& options) {
   if (options.json) std::cout << results.dump(1) << '\n';
 }
 
-/// Evaluations with rows divided over ranks.
+/// Measures evaluations with rows divided among ranks.
 void bench_shared_rows(Options options) {
   const ModelInfo& model = model_info(options.model, options.covariance);
   if (model.fixed_dim) options.dim = model.fixed_dim;
@@ -232,7 +234,7 @@ void bench_shared_rows(Options options) {
         "number of rows takes less.\n");
 }
 
-// "; NAME has one column" for each such model.
+// Returns "; NAME has one column" for each model with one column.
 std::string notes_of_one_column() {
   std::string text;
   for (const ModelInfo& model : known_models())

@@ -96,8 +96,8 @@ bool is_among(const std::string& name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Why a column of a likelihood of the user's own cannot be standardised; empty: it can be, as far as is
-/// known without the expressions and the data.
+/// Returns the reason why a column of a likelihood of the user's own cannot be standardised. The text is
+/// empty if the column can be standardised, as far as is known without the expressions and the data.
 std::string why_not_standardized(const std::string& name, const RunConfig& config) {
   const ExpressionSpec& spec = config.likelihood.expression;
   for (const CategoryColumn& column : config.data.categories)
@@ -175,7 +175,7 @@ std::vector<ConfigKey> column_keys() {
 
 void refuse_unused_columns(const YamlNode& root, const RunConfig& config) {
   const std::vector<std::string> columns =
-      names_of_columns(config.likelihood.expression);  // throws where one cannot be parsed
+      names_of_columns(config.likelihood.expression);  // throws if an expression cannot be parsed
   const auto refuse_unused = [&](const std::string& key, const std::string& name) {
     if (!is_among(name, columns))
       YamlValue(*find_value(root, key), key + "." + name)

@@ -1,4 +1,4 @@
-// Keys of the section data about columns, as likelihoods of the user's own use them.
+// Keys of the section `data` about the columns that likelihoods of the user's own use.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace emomc::app {
 
-/// data.rename, data.weights, data.categories and data.kinds.
+/// Returns the keys data.rename, data.weights, data.categories and data.kinds.
 std::vector<ConfigKey> column_keys();
 
-/// data.standardize, which models have too.
+/// Returns the key data.standardize, which configurations of models have, too.
 ConfigKey standardize_key();
 
-/// Throws InputError, with file and line, where one of these keys names a column that no expression uses.
+/// Throws InputError, with file and line, if one of these keys names a column that no expression uses.
 void refuse_unused_columns(const YamlNode& root, const RunConfig& config);
 
 }  // namespace emomc::app

@@ -12,7 +12,7 @@ std::string lines_of(const std::vector<WrittenKey>& keys) {
 
 RunIdentity identity_of(const RunConfig& config) {
   std::vector<WrittenKey> keys = written_keys(without_what_changes_no_draw(config));
-  // Runs without tempering, of earlier versions too, do not have the key.
+  // Identities of runs without tempering lack this key, including those that earlier versions have written.
   if (!config.sampler.tempering.is_on())
     std::erase_if(keys, [](const WrittenKey& key) { return key.name == "sampler.tempering.rungs"; });
   return {to_yaml(config), lines_of(keys), "run"};

@@ -1,4 +1,4 @@
-// What the draws of a run directory of the program depend on, as its configuration spells it.
+// Finds what the draws of a run directory depend on, in the spelling of the program's configuration.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@ namespace emomc::app {
 
 struct WrittenKey;
 
-/// The identity of `emomc run`. It does not include sampler.draws, since a finished run can be made longer.
+/// Returns the identity of a run of `emomc run`. It does not include sampler.draws, since a finished run can
+/// be made longer.
 RunIdentity identity_of(const RunConfig& config);
 
-/// One `key: value` line for each key.
+/// Returns one `key: value` line for each key.
 std::string lines_of(const std::vector<WrittenKey>& keys);
 
 }  // namespace emomc::app

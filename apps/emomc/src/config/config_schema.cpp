@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A configuration of a model, of the first one that uses the key, or of a likelihood of the user's own.
+/// Returns a configuration that uses the key: with the first such model, or with a likelihood of the user's
+/// own if `own` is true.
 RunConfig config_for(const ConfigKey& key, bool own) {
   RunConfig config = default_run_config();
   if (own) {
@@ -26,7 +27,8 @@ RunConfig config_for(const ConfigKey& key, bool own) {
   return config;
 }
 
-/// Whether the key's reader accepts a value, which is written in YAML, in a configuration that uses the key.
+/// Returns whether the key's reader accepts a value, which is written in YAML, in a configuration that uses
+/// the key.
 bool accepts(const ConfigKey& key, const std::string& yaml) {
   const YamlNode root = parse_yaml("value: " + yaml + "\n", {std::make_shared<std::string>("schema"), 1});
   for (const bool own : {false, true}) {
@@ -41,7 +43,7 @@ bool accepts(const ConfigKey& key, const std::string& yaml) {
   return false;
 }
 
-/// The words of a key's comment that its reader accepts, where it does not accept every word.
+/// Returns the words of a key's comment that its reader accepts; empty if the reader accepts every word.
 std::vector<std::string> words_of(const ConfigKey& key) {
   std::vector<std::string> words;
   std::set<std::string> seen;
@@ -59,7 +61,7 @@ std::vector<std::string> words_of(const ConfigKey& key) {
   return words;
 }
 
-/// One schema for each kind of value that the reader accepts.
+/// Returns one schema for each kind of value that the reader accepts.
 std::vector<ordered_json> kinds_of(const ConfigKey& key) {
   std::vector<ordered_json> kinds;
   if (accepts(key, "true")) kinds.push_back({{"type", "boolean"}});
@@ -88,7 +90,7 @@ std::vector<ordered_json> kinds_of(const ConfigKey& key) {
 ordered_json schema_of(const ConfigKey& key) {
   ordered_json schema;
   std::vector<ordered_json> kinds = kinds_of(key);
-  // Its words have the names of columns in them.
+  // The allowed values of prior.order contain names of columns, which no list of words can name.
   if (key.name == "prior.order") kinds.assign(1, ordered_json{{"type", "string"}});
   if (kinds.size() == 1)
     schema = std::move(kinds[0]);
@@ -98,14 +100,14 @@ ordered_json schema_of(const ConfigKey& key) {
   return schema;
 }
 
-/// The object of the section that `name` is in.
+/// Returns the object of the section that contains the key `name`.
 ordered_json& section_of(ordered_json& root, const std::string& name, std::string& last) {
   ordered_json* at = &root;
   std::size_t begin = 0;
   for (std::size_t dot = name.find('.'); dot != std::string::npos;
        begin = dot + 1, dot = name.find('.', begin)) {
     ordered_json& section = (*at)["properties"][name.substr(begin, dot - begin)];
-    // A section whose keys are commented out is null.
+    // A section is null in YAML if all its keys are commented out.
     if (section.is_null())
       section = {{"type", ordered_json::array({"object", "null"})},
                  {"additionalProperties", false},
@@ -132,7 +134,7 @@ ordered_json config_schema() {
     section["properties"][last] = schema_of(key);
   }
   schema["properties"]["data"]["required"] = ordered_json::array({"file"});
-  // The priors of a likelihood of the user's own have the names of its parameters.
+  // The priors of a likelihood of the user's own have the names of the likelihood's parameters.
   schema["properties"]["prior"]["additionalProperties"] = {{"type", "object"}};
   return schema;
 }

@@ -1,4 +1,4 @@
-// Keys that say where a run computes.
+// Configuration keys for the engine, devices and threads on which a run computes.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace emomc::app {
 
-/// backend, shard, threads and devices.
+/// Returns the keys backend, shard, threads and devices.
 std::vector<ConfigKey> device_keys();
 
 }  // namespace emomc::app

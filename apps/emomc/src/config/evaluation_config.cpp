@@ -33,7 +33,7 @@ bool is_section_of_evaluation(const std::string& name) {
 }
 
 bool is_data_key(const std::string& name) { return name.starts_with("data."); }
-// Only the chains of one posterior are tempered, or have their rows divided.
+// Evaluations have no such keys: only the chains of one posterior are tempered, or have their rows divided.
 bool is_run_key(const std::string& name) { return name.starts_with("sampler.tempering.") || name == "shard"; }
 
 // Keys that only evaluations of mixtures use.
@@ -45,7 +45,7 @@ bool is_mixture_key(const std::string& name) {
          (in("classification.") && name != "classification.class_prior");
 }
 
-// The first key of mixtures that is written in `root`; empty where there is none.
+// Returns the first key of mixtures that is written in `root`, or an empty text.
 std::string mixture_key_in(const YamlNode& root) {
   for (const EvaluationKey& key : evaluation_keys())
     if (is_mixture_key(key.name) && find_value(root, key.name) != nullptr) return key.name;
@@ -54,14 +54,14 @@ std::string mixture_key_in(const YamlNode& root) {
   return "";
 }
 
-// Whether keys of mixtures are none of the classifier's.
+// Returns whether the classifier uses no keys of mixtures.
 bool is_without_mixtures(const EvaluationConfig& config) {
   return config.classifier == ClassifierKind::softmax || config.classifier == ClassifierKind::regression;
 }
 
-// Recordings are classified by softmax regression and tables by both, unless the configuration has keys of
-// mixtures, or numbers to predict. What is written is found here too, because the use of keys above it
-// depends on it.
+// Recordings are classified by softmax regression, and tables by softmax regression and mixtures together,
+// unless the configuration has keys of mixtures or numbers to predict. Written values are looked up here,
+// too, because the use of keys that are read earlier depends on the classifier.
 ClassifierKind default_classifier(const YamlNode& root) {
   const YamlNode* written = find_value(root, "classifier");
   const bool is_regression =
@@ -87,7 +87,7 @@ YamlNode scalar(const std::string& text, const YamlPlace& place) {
   return node;
 }
 
-// The sections that `emomc run` has too, with a placeholder for the section `data`.
+// Returns the sections that `emomc run` has, too, with a placeholder for the section `data`.
 YamlNode run_sections(const YamlNode& root) {
   YamlNode run;
   run.kind = YamlNode::Kind::map;
@@ -120,7 +120,7 @@ void refuse_unknown(const YamlNode& root) {
   refuse_unknown_keys(root, names);
 }
 
-// Frames have any number of columns, and training adapts weights, means and scales.
+// Returns the mixtures: frames have any number of columns, and training adapts weights, means and scales.
 std::vector<std::string> models_of_frames() {
   std::vector<std::string> names;
   for (const ModelInfo& model : known_models())
@@ -128,7 +128,7 @@ std::vector<std::string> models_of_frames() {
   return names;
 }
 
-// The keys of the priors that a background makes.
+// Returns the keys of the priors that a background sets.
 std::vector<std::string> keys_by_background(const ModelInfo& model) {
   std::vector<std::string> keys;
   if (!is_mixture(model)) return keys;
@@ -137,7 +137,8 @@ std::vector<std::string> keys_by_background(const ModelInfo& model) {
   return keys;
 }
 
-// Refuses what the model has no EM, or no prior centred on a background, for.
+// Refuses a baseline by EM if the model has no EM, and a background if the model has no prior that is centred
+// on one.
 void refuse_without_em(const YamlNode& root, const EvaluationConfig& config) {
   const ModelInfo& model = info_of(config.run.likelihood);
   const auto key_or = [&](const char* key, const char* other) {
@@ -145,7 +146,7 @@ void refuse_without_em(const YamlNode& root, const EvaluationConfig& config) {
   };
   const bool has_form = model.has_em && model.blocks.size() == kSpread + 1 &&
                         model.blocks[kSpread].support == Support::positive;
-  // Another covariance of the model may have what this one does not.
+  // Another covariance of the model may have what this covariance lacks.
   const bool by_covariance = model.covariance != covariance_names(model.name).front();
   if (config.training.background && !has_form) {
     const std::string key =
@@ -207,7 +208,7 @@ void refuse_contradictions(const YamlNode& root, const EvaluationConfig& config)
     if (find_value(root, key) != nullptr) refuse_at(key_place(root, key), key, "not used here; remove it");
 }
 
-// The weights of a product are learned with the tempers.
+// The weights of a product of classifiers are learned together with the tempers.
 void refuse_given_tempers(const YamlNode& root, const EvaluationConfig& config) {
   if (config.classifier != ClassifierKind::fused) return;
   for (const auto& [key, is_given] :
@@ -221,7 +222,7 @@ void refuse_given_tempers(const YamlNode& root, const EvaluationConfig& config) 
               "rows of another program come without frames; write classifier: softmax");
 }
 
-// Of recordings the number of columns is known before any is read.
+// The number of columns of recordings is known before any recording is read.
 void refuse_many_columns(const YamlNode& root, const EvaluationConfig& config) {
   if (config.softmax.prior != SoftmaxPrior::horseshoe || config.corpus.kind == "tables" ||
       !config.features.table.empty())
@@ -250,7 +251,7 @@ void settle_evidence(const YamlNode& root, EvaluationConfig& config) {
   config.classification.evidence = Evidence::sum;
 }
 
-// Chains of nuts must not begin far out, as draws from a wide prior may.
+// Chains of nuts must not begin far from the posterior, as draws from a wide prior may.
 std::string default_proposal(const YamlNode& root) {
   const YamlNode *background = find_value(root, "training.background"),
                  *init = find_value(root, "sampler.init");
@@ -265,7 +266,7 @@ void set_run_defaults(const YamlNode& root, EvaluationConfig& config) {
     if (const YamlNode* value = find_value(root, key); value != nullptr && value->scalar == "auto")
       refuse_at(value->place, key, "auto is for emomc run; allowed here: a number of steps");
   sampler.chooses_draws = sampler.chooses_warmup = false;
-  const bool is_nuts = sampler.proposal.kind == "nuts";  // whose draws are nearly independent
+  const bool is_nuts = sampler.proposal.kind == "nuts";  // draws of nuts are nearly independent
   if (find_value(root, "sampler.warmup") == nullptr && is_nuts) sampler.warmup = 150;
   if (find_value(root, "sampler.draws") == nullptr) sampler.draws = is_nuts ? 150 : 500;
   if (find_value(root, "sampler.thin") == nullptr) sampler.thin = is_nuts ? 1 : 8;
@@ -294,7 +295,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   config.run = run_config_of(run_sections(root), name, default_proposal(root));
   set_run_defaults(root, config);
   config.classifier = default_classifier(root);
-  // Functionals of frames are few, and a stronger prior suits them (docs/softmax.md).
+  // Tables of frames have few functionals, and a stronger prior suits these (docs/softmax.md).
   const YamlNode* kind = find_value(root, "corpus.kind");
   if (kind == nullptr || kind->scalar == "tables") config.softmax.prior_sds = {0.3, 0.6, 1, 2, 3, 6};
   if (const YamlNode* prior = find_value(root, "softmax.prior"))

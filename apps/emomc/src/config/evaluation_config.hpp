@@ -17,10 +17,10 @@ EvaluationConfig load_evaluation_config(const std::filesystem::path& file,
 EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::string& name,
                                          const std::vector<std::string>& overrides = {});
 
-/// YAML with every key written out; parse_evaluation_config of this text gives an equal value.
+/// Returns YAML with every key written out; parse_evaluation_config of this text gives an equal value.
 std::string to_yaml(const EvaluationConfig& config, YamlComments comments = YamlComments::none);
-/// The configuration of a file that contains only `corpus: {path: features}`; with YamlComments::explained it
-/// becomes configs/all_evaluation_keys.yaml.
+/// Returns the configuration of a file that contains only `corpus: {path: features}`. With
+/// YamlComments::explained, to_yaml makes configs/all_evaluation_keys.yaml of it.
 EvaluationConfig default_evaluation_config();
 
 }  // namespace emomc::app

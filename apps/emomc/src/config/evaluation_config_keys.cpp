@@ -22,7 +22,7 @@ Names known_corpora() {
   return kinds;
 }
 
-// In the order of ClassifierKind.
+// The names are in the order of ClassifierKind.
 const Names& classifier_names() {
   static const Names names{"softmax", "mixtures", "fused", "regression"};
   return names;

@@ -162,7 +162,7 @@ void read_type(const YamlValue& value, RunConfig& config) {
                  " is not the name of a C++ type; allowed: a name such as mine::Fit");
 }
 
-/// A header stands alone, and a header's keys with it.
+/// A header excludes the keys of expressions, and keys about a header require likelihood.source.
 void check_code(const YamlNode& root, const ExpressionSpec& spec) {
   const YamlNode* source = find_value(root, "likelihood.source");
   if (source == nullptr) {

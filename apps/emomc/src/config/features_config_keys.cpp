@@ -32,7 +32,7 @@ const Names kLogs{"natural", "decibel"};
 const Names kFloors{"zeros", "smaller"};
 const Names kFirsts{"cepstrum", "log_energy"};
 
-// A text; empty where it is written as "".
+// Returns a text, which is empty if it is written as "".
 std::string text_or_none(const YamlValue& value, const std::string& wanted) {
   const bool is_none = value.node().kind == YamlNode::Kind::scalar && value.node().scalar.empty();
   return is_none ? "" : value.text(wanted);
@@ -47,7 +47,7 @@ EvaluationKey of_recordings(std::string name, std::string comment,
           "corpora of recordings"};
 }
 
-// MfccExtractor checks ranges; its messages name the setting.
+// MfccExtractor checks the range of the value, and its messages name the setting.
 template <auto kMember>
 EvaluationKey real(std::string name, std::string comment) {
   return of_recordings(
@@ -149,7 +149,7 @@ std::vector<EvaluationKey> features_keys() {
        },
        [](const EvaluationConfig& c) { return std::string(c.features.remove_gain ? "removed" : "kept"); }},
   };
-  // Of tables of frames the functionals are always the same.
+  // Tables of frames always have the same functionals.
   const auto takes_recordings = [](const EvaluationConfig& c) {
     return c.classifier != ClassifierKind::mixtures && has_recordings(c);
   };

@@ -1,4 +1,4 @@
-// The keys of the section `features`: how recordings become frames.
+// The keys of the section `features`, which say how recordings become frames.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace emomc::app {
 
 std::vector<EvaluationKey> features_keys();
 
-/// "none", "corpus", "speaker", "utterance".
+/// Returns "none", "corpus", "speaker" or "utterance".
 std::string normalization_name(Normalization by);
 
 }  // namespace emomc::app

@@ -1,4 +1,4 @@
-// The keys of folds, and of groups of utterances that scores are given by.
+// The keys of folds, and of the groups of utterances for which scores are given separately.
 #pragma once
 
 #include <vector>

@@ -14,7 +14,7 @@
 namespace emomc::app {
 namespace {
 
-/// "a", "a and b", "a, b and c".
+/// Returns "a", "a and b" or "a, b and c".
 std::string in_words(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -50,7 +50,7 @@ std::string covariance_comment() {
   for (const ModelInfo* model : models_where(has_covariances)) {
     if (std::find(listed.begin(), listed.end(), model->covariance) != listed.end()) continue;
     listed.push_back(model->covariance);
-    // The description of the first model of a name is that of the model.
+    // The description of the first model with a name describes all models with that name.
     const bool is_first = covariance_names(model->name).front() == model->covariance;
     text +=
         (text.empty() ? "" : " | ") + with_description(model->covariance, is_first ? "" : model->description);
@@ -58,7 +58,7 @@ std::string covariance_comment() {
   return text;
 }
 
-/// A covariance of another model is not kept: each model begins with its first one.
+/// The covariance of another model is not kept: each model begins with its first covariance.
 void read_model(const YamlValue& value, RunConfig& config) {
   config.likelihood.model = value.choice(model_names());
   config.likelihood.covariance = covariance_names(config.likelihood.model).front();
@@ -68,7 +68,7 @@ void read_covariance(const YamlValue& value, RunConfig& config) {
   config.likelihood.covariance = value.choice(covariance_names(config.likelihood.model));
 }
 
-/// "normal {mean, sd}", "half_normal sd".
+/// Returns a text such as "normal {mean, sd}" or "half_normal sd".
 std::string family_text(const std::string& name, Domain domain) {
   const std::optional<PriorFamily> family = family_from_name(name);
   if (!family) throw std::logic_error("no prior family " + name);
@@ -77,14 +77,14 @@ std::string family_text(const std::string& name, Domain domain) {
   return name + " " + (arguments.size() == 1 ? arguments[0] : "{" + joined(arguments) + "}");
 }
 
-/// The name of the first of `parts` with that domain; empty if there is none.
+/// Returns the name of the first of `parts` with that domain, or an empty text.
 std::string first_with(std::span<const SharedPart> parts, Domain domain) {
   const auto found = std::find_if(parts.begin(), parts.end(),
                                   [&](const SharedPart& shared) { return shared.part.domain == domain; });
   return found == parts.end() ? "" : found->part.name;
 }
 
-/// The families of a domain, or the earlier key that has the same ones.
+/// Returns the families of a domain, or a reference to the earlier key that has the same families.
 std::string families_text(Domain domain, std::span<const SharedPart> earlier) {
   if (const std::string same = first_with(earlier, domain); !same.empty()) return "as " + same;
   std::vector<std::string> families = families_for(domain);
@@ -100,7 +100,7 @@ std::string families_text(Domain domain, std::span<const SharedPart> earlier) {
   return text + end;
 }
 
-/// "model NAME: " or "covariance A and B: " where only these have the part.
+/// Returns "model NAME: " or "covariance A and B: " if only these have the part.
 std::string users_text(const std::vector<const ModelInfo*>& models) {
   const std::string& usual = known_models().front().name;
   std::vector<std::string> names, covariances;
@@ -121,13 +121,13 @@ std::string prior_comment(const SharedPart& shared, std::span<const SharedPart> 
          families_text(part.domain, earlier);
 }
 
-/// The prior of a part, or its default where the model of `config` has no such part.
+/// Returns the prior of a part, or its default if the model of `config` has no such part.
 std::string write_prior(const RunConfig& config, const std::string& part, const ModelInfo& first_user) {
   if (config.prior.blocks.contains(part)) return to_yaml(config.prior, part);
   return to_yaml(default_prior({.model = first_user.name, .covariance = first_user.covariance}), part);
 }
 
-/// The values of prior.order that each model has.
+/// Returns the allowed values of prior.order for each model.
 std::string order_comment() {
   std::string text, listed;
   for (const std::string& name : model_names()) {

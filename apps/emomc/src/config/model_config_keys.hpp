@@ -1,5 +1,5 @@
-// The configuration keys that depend on the models: those of `likelihood` and `prior`, made from the models'
-// headers.
+// The configuration keys of `likelihood` and `prior` that depend on the models. They are made from the
+// models' headers.
 #pragma once
 
 #include <vector>

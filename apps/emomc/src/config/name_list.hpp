@@ -1,4 +1,4 @@
-// Lists of names in configurations.
+// Reads and writes lists of names in configurations.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@ namespace emomc::app {
 
 using Names = std::vector<std::string>;
 
-/// A list of distinct names; `wanted` says of what, for messages.
+/// Reads a list of distinct names. `wanted` describes the list in messages.
 Names read_list(const YamlValue& value, const std::string& wanted);
-/// The same of one name or more; `one` is what a name is of.
+/// Reads a list of one distinct name or more. In messages, `wanted` describes the list, and `one` a single
+/// entry.
 Names read_some(const YamlValue& value, const std::string& wanted, const std::string& one);
 std::string write_list(const Names& names);
 

@@ -12,7 +12,8 @@ const char* const kUser = "regressions (classifier: regression)";
 
 bool is_regression(const EvaluationConfig& config) { return config.classifier == ClassifierKind::regression; }
 
-// Keys of a line of `classify` and columns of predictions.csv that are no dimensions.
+// Names that no dimension may have, because keys of a line of `classify` or columns of predictions.csv have
+// them.
 const Names& taken_names() {
   static const Names names{"file",  "frames",  "standardised_by", "note",    "error",
                            "final", "seconds", "utterance",       "speaker", "knowledge"};

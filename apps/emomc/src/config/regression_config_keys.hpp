@@ -1,17 +1,18 @@
-// The keys of regressions of numbers: what is predicted, and its prior.
+// The keys of regressions of numbers: the dimensions that are predicted, and the prior.
 #pragma once
 
 #include "evaluation_config_keys.hpp"
 
 namespace emomc::app {
 
-/// Whether a configuration has classes, and what says so in messages.
+/// Returns whether the classifier of a configuration has classes. kOfClasses names such classifiers in
+/// messages.
 bool has_classes(const EvaluationConfig& config);
 inline constexpr const char* kOfClasses = "classifiers of classes";
 
-/// A number above 0 and at most `most`.
+/// Reads a number above 0 and at most `most`.
 double number_above_zero(const YamlValue& value, double most);
-/// A list of one such number or more.
+/// Reads a list of one or more numbers above 0 and at most `most`.
 std::vector<double> read_positive_numbers(const YamlValue& value, double most);
 std::string write_numbers(const std::vector<double>& numbers);
 
@@ -19,7 +20,8 @@ EvaluationKey dimensions_key();
 EvaluationKey dimensions_file_key();
 std::vector<EvaluationKey> regression_keys();
 
-/// Refuses a regression without what it predicts, with place and key. `root`: of the configuration.
+/// Refuses, with place and key, a regression whose configuration does not say what to predict. `root` is the
+/// root of the configuration.
 void refuse_without_dimensions(const YamlNode& root, const EvaluationConfig& config);
 
 }  // namespace emomc::app

@@ -20,11 +20,11 @@
 namespace emomc::app {
 namespace {
 
-/// Priors of locations and scales have another meaning in standardised units, so that the configuration must
-/// say which units are meant.
+/// Requires data.standardize next to priors of locations and scales, whose meaning depends on the units of
+/// the columns.
 void require_written_units(const YamlNode& root) {
   if (find_value(root, "data.standardize") != nullptr) return;
-  // An order and scale_floor, a share of the column's sd, mean the same in all units.
+  // An order, and scale_floor, which is a share of the column's sd, mean the same in all units.
   for (const SharedPart& shared : all_prior_parts()) {
     const std::string key = "prior." + shared.part.name;
     if (shared.part.unit == DataUnit::none || find_value(root, key) == nullptr) continue;
@@ -45,7 +45,7 @@ void require_data_file(const YamlNode& root) {
             "this key is missing; write the data to sample, as in data: {file: features/sad.csv}");
 }
 
-/// Reads the priors of the parameters of a likelihood of the user's own, each of which needs one.
+/// Reads the priors of the parameters of a likelihood of the user's own. Each parameter needs a prior.
 void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
   for (const ExpressionParameter& parameter : parameters_of(config.likelihood.expression))
     if (parameter.order != ListOrder::none) config.prior.list_orders[parameter.name] = parameter.order;
@@ -63,7 +63,7 @@ void read_priors_of_expression(const YamlNode& root, RunConfig& config) {
   }
 }
 
-/// Defaults that depend on the likelihood, and on a kind of proposal that has been read already.
+/// Sets defaults that depend on the likelihood and on the kind of proposal, which have been read already.
 void set_model_defaults(RunConfig& config) {
   set_likelihood_defaults(config);
   set_proposal_defaults(config);
@@ -84,7 +84,7 @@ void check_column_count(const YamlNode& root, const RunConfig& config) {
               (model.fixed_dim == 1 ? "one" : std::to_string(model.fixed_dim)));
 }
 
-// Checked last, because until.max_draws may lower the number of draws.
+// This check comes last, because until.max_draws may lower the number of draws.
 void check_step_count(const YamlNode& root, const RunConfig& config) {
   constexpr std::int64_t kMostSteps = 1'000'000'000'000;
   if (config.sampler.draws > kMostSteps / config.sampler.thin)

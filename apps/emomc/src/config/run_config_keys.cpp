@@ -36,7 +36,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 std::string yaml_bool(bool value) { return value ? "true" : "false"; }
 
-/// One name, or a list of distinct names.
+/// Reads one name, or a list of distinct names.
 std::vector<std::string> read_names(const YamlValue& value, const std::string& wanted) {
   if (value.node().kind != YamlNode::Kind::list) return {value.text(wanted)};
   std::vector<std::string> names;
@@ -281,7 +281,7 @@ std::vector<ConfigKey> program_keys() {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-/// The names that may occur in a section ("" for the top level), including sections.
+/// Returns the names that may occur in a section ("" for the top level), including sections.
 std::vector<std::string> names_in(const std::string& section, std::span<const std::string> keys) {
   const std::string prefix = section.empty() ? "" : section + ".";
   std::vector<std::string> names;
@@ -293,7 +293,8 @@ std::vector<std::string> names_in(const std::string& section, std::span<const st
   return names;
 }
 
-/// The known key that was probably meant: a similar one in the section, else one with that name elsewhere.
+/// Returns the known key that was probably meant: a similar key of the section, or else a key with that name
+/// in another section.
 std::optional<std::string> suggestion(const std::string& section, const std::string& typed,
                                       std::span<const std::string> keys) {
   const std::string prefix = section.empty() ? "" : section + ".";
@@ -383,7 +384,7 @@ void refuse_unknown_keys(const YamlNode& root, const LikelihoodConfig& likelihoo
   std::vector<std::string> names, offered;
   const bool own = likelihood.is_expression();
   for (const ConfigKey& key : config_keys()) {
-    // The priors of a likelihood of the user's own are those of its parameters.
+    // A likelihood of the user's own has priors of its parameters instead.
     if (is_prior_of_own(key, likelihood)) continue;
     names.push_back(key.name);
     if (key.read != nullptr && !(own && key.used_by == ConfigKey::Users::models)) offered.push_back(key.name);
@@ -431,7 +432,7 @@ bool is_used(const ConfigKey& key, const RunConfig& config) {
 
 namespace {
 
-/// Refuses a key that is only for other models than that of `likelihood`.
+/// Refuses a key that only other models than that of `likelihood` use.
 void refuse_unused_by_model(const YamlPlace& place, const ConfigKey& key,
                             const LikelihoodConfig& likelihood) {
   if (likelihood.is_expression())

@@ -52,7 +52,8 @@ void check_argument_keys(const YamlValue& value, PriorFamily family) {
   }
 }
 
-/// The arguments in order: from {name: value, ...}, or the bare value of a family with one argument.
+/// Returns the arguments in order, from {name: value, ...} or from the bare value of a family with one
+/// argument.
 std::vector<YamlValue> find_arguments(const YamlValue& value, PriorFamily family) {
   const std::vector<std::string>& names = argument_names(family);
   if (value.node().kind != YamlNode::Kind::map) {
@@ -78,7 +79,7 @@ PriorSpec read_prior_of(const YamlValue& value, const PriorPart& part, const Run
       continue;
     }
     prior.arguments.push_back({.shape = {}, .values = {}, .is_sampled = true});
-    if (!may_be_sampled(part, prior.family, name)) continue;  // find_fault says so
+    if (!may_be_sampled(part, prior.family, name)) continue;  // find_fault() reports this
     const PriorPart own = part_of_argument(part, name);
     nested.blocks[own.name] = read_prior_of(arguments[i], own, config, nested);
   }

@@ -107,7 +107,7 @@ std::vector<WrittenKey> all_keys(const RunConfig& config) {
   std::vector<WrittenKey> written;
   const LikelihoodConfig& likelihood = config.likelihood;
   for (const ConfigKey& key : config_keys()) {
-    // The priors of the user's own parameters stand where those of models do.
+    // The priors of the user's own parameters are written where those of models are.
     if (key.name == "prior.order" && likelihood.is_expression())
       for (const ExpressionParameter& parameter : parameters_of(likelihood.expression))
         written.push_back({"prior." + parameter.name, to_yaml(config.prior, parameter.name), "", true});

@@ -60,7 +60,7 @@ std::vector<std::string> read_list(const YamlValue& value, const std::string& wa
   return names;
 }
 
-// The names become parts of file names.
+// Names become parts of file names.
 void check_file_name(const YamlValue& value, const std::string& name) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
   if (name.empty() || name.size() > kLongestName || name.find('/') != std::string::npos || name[0] == '.' ||
@@ -69,7 +69,7 @@ void check_file_name(const YamlValue& value, const std::string& name) {
                  std::to_string(kLongestName) + " bytes");
 }
 
-// A corpus has files EMOTION_SPEAKER.csv, which could not be taken apart again.
+// The files of a corpus are named EMOTION_SPEAKER.csv, and a name with _ would make these names ambiguous.
 void check_label(const YamlValue& value, const std::string& name) {
   check_file_name(value, name);
   if (name.find('_') != std::string::npos)
@@ -102,8 +102,8 @@ void read_parameters(const YamlValue& value, SimulationConfig& config) {
   }
   const std::string place = value.node().place.text() + ": " + value.key();
   config.model = model_of_parameters(json.dump(), place, config.model.name);
-  // The number of columns is the extent of the feature axis of the first block that has one; it is 1 if there
-  // is none.
+  // The number of columns is the extent of the feature axis of the first block that has such an axis, or else
+  // 1.
   for (const auto& block : model_layout(config.model, 1).blocks) {
     if (block.feature_axis < 0 || !json.contains(block.name)) continue;
     const nlohmann::json* entry = &json[block.name];
@@ -147,7 +147,7 @@ EmotionConfig read_emotion(const YamlNode& node, const std::string& key, const S
   return emotion;
 }
 
-// The models of which a corpus can be made.
+// Returns the names of the models of which a corpus can be made.
 std::string names_of_mixtures() {
   std::vector<std::string> names;
   for (const ModelInfo& model : known_models())

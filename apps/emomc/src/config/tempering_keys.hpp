@@ -1,4 +1,4 @@
-// Keys of the section sampler.tempering.
+// Configuration keys of the section sampler.tempering.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_depth = 32;
-// The limit for one map, since the check for duplicates compares each key with all others.
+// The limit applies to one map, since the check for duplicates compares each key with all others.
 constexpr std::size_t max_keys = 1000;
 
 bool is_control(char letter) {
@@ -32,7 +32,7 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(std::string_view text, const YamlPlace& place) : text_(text), place_(place) {}
 
-  /// The tree; valid once yaml-cpp has finished the document.
+  /// Returns the tree. The function may be called once yaml-cpp has finished the document.
   YamlNode take() {
     if (odd_key_) refuse_at(*odd_key_, "", "a key must be a name, not a list, a map or nothing");
     return std::move(root_);
@@ -90,7 +90,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return node;
   }
 
-  /// yaml-cpp accepts the end of the file as the end of a quoted text.
+  /// Refuses a quoted text without its closing quote: yaml-cpp accepts the end of the file instead.
   void require_closed_quote(const YAML::Mark& mark, const YamlPlace& place) const {
     const auto begin = static_cast<std::size_t>(mark.pos);
     if (begin >= text_.size() || (text_[begin] != '"' && text_[begin] != '\'')) return;  // a block scalar
@@ -128,7 +128,8 @@ class TreeBuilder final : public YAML::EventHandler {
       return &parent.items.emplace_back(std::move(node));
     }
     if (node.kind != YamlNode::Kind::scalar) {
-      // Not refused at once: an unclosed list looks like a key until yaml-cpp reports the missing end.
+      // The key is refused later, because an unclosed list looks like a key until yaml-cpp reports the
+      // missing end.
       if (!odd_key_) odd_key_ = node.place;
       return &parent.keys.emplace_back(std::move(node));
     }
@@ -149,7 +150,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<YamlNode*> open_;
 };
 
-/// yaml-cpp would take byte 4 for the end of the file, and would misread a zero byte.
+/// Refuses bytes that yaml-cpp misreads: it takes byte 4 for the end of the file, and misreads a zero byte.
 void refuse_binary(const std::string& text, const YamlPlace& place) {
   int line = 1;
   if (!is_utf8(text)) {
@@ -217,8 +218,8 @@ YamlNode parse_yaml(const std::string& text, const YamlPlace& place) {
 
 namespace {
 
-/// In YAML a blank and # end a plain value and begin a comment, so that "h #1/d.csv" would become "h". A
-/// value of --set cannot have a comment, so that such a value is refused.
+/// Refuses a value of --set that YAML would cut short: a blank and # end a plain value and begin a comment,
+/// so that "h #1/d.csv" would become "h".
 void refuse_cut_value(const YamlNode& value, const std::string& written, const YamlPlace& place,
                       const std::string& key) {
   const bool plain =

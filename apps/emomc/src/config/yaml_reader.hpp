@@ -1,5 +1,5 @@
-// A small strict reader based on yaml-cpp. It builds a tree that records where each value was written. Tags,
-// anchors, aliases, duplicate keys and second documents are refused.
+// A small strict YAML reader based on yaml-cpp. It builds a tree that records where each value was written.
+// Tags, anchors, aliases, duplicate keys and second documents are refused.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace emomc::app {
 struct YamlPlace {
   std::shared_ptr<const std::string> source;
   int line = 0;
-  std::string text() const;  ///< "configs/sad.yaml:12" or "--set threads=2"
+  std::string text() const;  ///< Returns "configs/sad.yaml:12" or "--set threads=2".
 };
 
 struct YamlNode {
@@ -24,11 +24,11 @@ struct YamlNode {
   Kind kind = Kind::null;
   YamlPlace place;
   std::string scalar;           ///< the text of a scalar; empty for a null
-  bool quoted = false;          ///< a scalar in quotes or a block scalar: never a number or a bool
-  std::vector<YamlNode> keys;   ///< of a map: scalars, one key for each item
+  bool quoted = false;          ///< whether it is in quotes or a block scalar: never a number or a bool
+  std::vector<YamlNode> keys;   ///< keys of a map: scalars, one for each item
   std::vector<YamlNode> items;  ///< the values of a list or a map
 
-  /// The value of a map's key; nullptr if it is missing.
+  /// Returns the value of a map's key; nullptr if the key is missing.
   const YamlNode* find(std::string_view key) const;
   YamlNode* find(std::string_view key);
 };
@@ -40,8 +40,8 @@ struct YamlNode {
 /// null node. `place` is line 1 of a file or a --set argument. Throws InputError.
 YamlNode parse_yaml(const std::string& text, const YamlPlace& place);
 
-/// Applies an assignment `key.path=value` of --set; the value is parsed as YAML. It replaces an existing
-/// value, even a map, and missing maps on the path are created. Throws InputError.
+/// Applies an assignment `key.path=value` of --set; the value is parsed as YAML. The value replaces an
+/// existing one, even a map, and missing maps on the path are created. Throws InputError.
 void apply_override(YamlNode& root, const std::string& assignment);
 
 }  // namespace emomc::app

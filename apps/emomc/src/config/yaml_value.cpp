@@ -12,7 +12,7 @@
 namespace emomc::app {
 namespace {
 
-/// A description of the node for messages.
+/// Returns a description of the node for messages.
 std::string described(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::null:
@@ -27,7 +27,7 @@ std::string described(const YamlNode& node) {
   return node.quoted ? "the text \"" + excerpt(node.scalar) + "\"" : excerpt(node.scalar);
 }
 
-/// The text of a plain scalar without its plus sign, which std::from_chars does not accept.
+/// Returns the text of a plain scalar without its plus sign, which std::from_chars does not accept.
 std::string_view number_text(const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar || node.quoted) return {};
   std::string_view text = node.scalar;
@@ -52,7 +52,7 @@ Integer read_integer(const YamlValue& value, Integer lowest, Integer highest) {
 }
 
 /// Appends the numbers below `value`, which is at `level` of the array. `first` is true while the shape is
-/// still being found.
+/// not yet known.
 void collect(const YamlValue& value, std::size_t level, bool first, ArrayArgument& array) {
   const YamlNode& node = value.node();
   if (node.kind != YamlNode::Kind::list) {

@@ -1,5 +1,5 @@
-// Access to a value of the configuration by the type that its key requires; errors name the place and the
-// key.
+// Gives access to a value of the configuration by the type that its key requires; errors name the place and
+// the key.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace emomc::app {
 
 /// A node with its dotted key. Every reading function throws InputError with place, key, value and the
-/// allowed values if the node is of another kind.
+/// allowed values if the node does not have the required type.
 class YamlValue {
  public:
   YamlValue(const YamlNode& node, std::string key) : node_(&node), key_(std::move(key)) {}
@@ -30,23 +30,23 @@ class YamlValue {
   /// Refuses the value with "VALUE is out of range; allowed: ALLOWED".
   [[noreturn]] void refuse_range(const std::string& allowed) const;
 
-  /// true or false; yes, no, on and off of YAML 1.1 are refused.
+  /// Reads true or false; yes, no, on and off of YAML 1.1 are refused.
   bool boolean() const;
-  /// Decimal digits with an optional sign; both bounds are allowed values.
+  /// Reads decimal digits with an optional sign; both bounds are allowed values.
   std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
   std::uint64_t unsigned_integer() const;
-  /// A finite number.
+  /// Reads a finite number.
   double number() const;
-  /// A text that is not empty and has no control characters; `wanted` describes it in messages.
+  /// Reads a text that is not empty and has no control characters; `wanted` describes the text in messages.
   std::string text(const std::string& wanted) const;
-  /// One of `names`; the message of a refusal suggests the nearest one.
+  /// Reads one of `names`; the message of a refusal suggests the nearest name.
   std::string choice(std::span<const std::string> names) const;
   std::string choice(std::initializer_list<std::string> names) const {
     return choice(std::span<const std::string>(names.begin(), names.size()));
   }
-  /// Whether it is the word `auto`.
+  /// Returns whether the value is the word `auto`.
   bool is_auto() const { return node_->kind == YamlNode::Kind::scalar && node_->scalar == "auto"; }
-  /// A finite number, or nested lists of such numbers with equal lengths.
+  /// Reads a finite number, or nested lists of such numbers with equal lengths.
   ArrayArgument array() const;
 
  private:
@@ -54,7 +54,7 @@ class YamlValue {
   std::string key_;
 };
 
-/// A number that `accept` accepts; `allowed` says which these are.
+/// Reads a number that `accept` accepts; `allowed` describes such numbers in messages.
 template <typename Accept>
 double number_where(const YamlValue& value, const std::string& allowed, Accept accept) {
   const double number = value.number();

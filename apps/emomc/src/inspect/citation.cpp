@@ -28,7 +28,7 @@ Citation citation_of(const std::string& cff) {
   const std::string title = text_at(root, "title"), version = text_at(root, "version"),
                     released = text_at(root, "date-released"), doi = text_at(root, "doi"),
                     address = text_at(root, "repository-code");
-  std::string authors, braced;  // BibTeX would split the name of a group into first and last names
+  std::string authors, braced;  // braces, since BibTeX would split the name of a group
   if (const YamlNode* list = root.find("authors"))
     for (const YamlNode& author : list->items) {
       const std::string name = name_of(author), separator = authors.empty() ? "" : " and ";

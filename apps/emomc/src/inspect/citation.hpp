@@ -1,11 +1,11 @@
-// How to cite emomc, from CITATION.cff.
+// Makes the text that says how to cite emomc from CITATION.cff.
 #pragma once
 
 #include <string>
 
 namespace emomc::app {
 
-/// A sentence and a BibTeX entry.
+/// A citation as a sentence and as a BibTeX entry.
 struct Citation {
   std::string sentence, bibtex;
 };

@@ -34,14 +34,14 @@ struct Options {
   std::vector<std::string> runs;
   std::string by;
   bool evidence = false;
-  std::vector<double> prior;  ///< of the models, with `evidence`
+  std::vector<double> prior;  ///< prior probabilities of the models, with `evidence`
   std::size_t draws = 1000;
   bool json = false, draws_given = false;
 };
 
 struct Model {
   std::string run;
-  std::vector<std::string> notes;  ///< from the reader of the file
+  std::vector<std::string> notes;  ///< notes of the reader of the file
   PointwiseRun facts;
   std::vector<double> elpd, p, waic_elpd;
   std::size_t num_bad = 0;
@@ -109,7 +109,8 @@ Estimate difference(const Model& model, const Model& best) {
   return total(pointwise);
 }
 
-// ", school = west" of the group with the worst Pareto k, where groups have names.
+// Returns a text such as ", school = west" that names the group with the worst Pareto k; empty if groups have
+// no names.
 std::string worst_of(const Model& model) {
   const Grouping& grouping = model.facts.grouping;
   return model.worst < grouping.names.size() ? ", " + grouping.by + " = " + grouping.names[model.worst] : "";
@@ -118,7 +119,7 @@ std::string worst_of(const Model& model) {
 std::vector<std::string> warnings_about(const std::vector<Model>& models, const Options& options) {
   std::vector<std::string> lines;
   const auto& facts = models[0].facts;
-  // Only for data that have a column which identifies rows that belong together.
+  // The warning concerns data with a column that identifies rows which belong together.
   const auto& skipped = models[0].skipped_columns;
   for (const char* column : {"speaker", "file", "frame"})
     if (facts.grouping.by == "row" && options.by.empty() &&
@@ -218,7 +219,7 @@ int compare_evidence(const Options& options) {
   return trusted ? kDone : kCheckFailed;
 }
 
-// Of directories of emomc evaluate.
+// Compares directories of emomc evaluate.
 int compare_all_evaluations(const Options& options) {
   if (!options.by.empty() || options.draws_given)
     throw InputError("--loo-by, --draws: are for runs; " + options.runs[0] +

@@ -32,7 +32,7 @@ std::string csv_number(double x) {
   return shortest_text(x);
 }
 
-// In double quotes if it has a comma, a quote or a line break (RFC 4180).
+// Returns `text` in double quotes if it has a comma, a quote or a line break (RFC 4180), and else unchanged.
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -40,8 +40,8 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
-// Columns: chain,draw,log_density,log_likelihood,log_prior, then the parameters. Draws are counted from 0,
-// after warm-up.
+// Returns a CSV table with the columns chain,draw,log_density,log_likelihood,log_prior and then the
+// parameters. Draws are counted from 0, after warm-up.
 std::string to_csv(const DrawSet& draws) {
   std::string out = "chain,draw";
   for (const auto& name : draws.names) out += "," + csv_text(name);
@@ -56,7 +56,7 @@ std::string to_csv(const DrawSet& draws) {
   return out;
 }
 
-// "sad.csv" -> "sad-1.csv", as CmdStan names its files.
+// Returns the file of one chain, for example "sad-1.csv" for "sad.csv", as CmdStan names its files.
 std::filesystem::path file_of_chain(const std::filesystem::path& output, std::size_t chain) {
   return output.parent_path() /
          (output.stem().string() + "-" + std::to_string(chain + 1) + output.extension().string());

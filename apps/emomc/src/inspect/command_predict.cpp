@@ -40,7 +40,7 @@ std::string to_csv(const std::vector<std::string>& outputs, const std::vector<Ro
   return text;
 }
 
-/// What `likelihood.rows` says, as text.
+/// Returns the predictions of the expressions in `likelihood.rows` as text.
 std::string predict_expression(const Options& options, const Expression& expression) {
   if (expression.row_outputs().empty())
     throw InputError(
@@ -87,7 +87,7 @@ std::string predict_expression(const Options& options, const Expression& express
 
 std::string component_name(std::size_t k) { return "component_" + std::to_string(k); }
 
-// Quantiles are left out: five columns for each of eight components are more than can be read.
+// Quantiles are left out, because a reader cannot take in five columns for each of eight components.
 std::string to_csv(const MixturePrediction& predicted) {
   const auto K = static_cast<std::size_t>(predicted.num_components);
   std::string text = "row,partition";

@@ -33,8 +33,8 @@ void report(const Options& options) {
       : is_directory
           ? std::filesystem::path(options.runs[0]) / "report.html"
           : throw InputError("-o: name the page to write; only a run directory has a place for it");
-  // A page inside the run directory must not follow a link out of that directory, which may come from an
-  // untrusted source.
+  // A page inside the run directory must not be written through a link that leads out of that directory,
+  // which may come from an untrusted source.
   const FileWriter write = options.output.empty() ? write_file_atomically : write_output;
   require_possible_output(output);
   if (is_directory && run_kind(options.runs[0]) == "evaluation") {

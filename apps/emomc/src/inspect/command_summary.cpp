@@ -25,7 +25,7 @@ void print_predictive(const std::vector<PredictiveCheck>& checks) {
   TextTable table(
       {{"column"}, {"statistic", 0, true}, {"data"}, {"replicates", 1}, {"5 %", 2}, {"95 %", 2}, {"p"}});
   for (const auto& c : checks) {
-    const double spread = (c.q95 - c.q5) / 3.29;  // the sd of normal replicates
+    const double spread = (c.q95 - c.q5) / 3.29;  // sd of the replicates if they are normal
     table.add({c.column, c.statistic, value_text(c.observed, spread), value_text(c.mean, spread),
                value_text(c.q5, spread), value_text(c.q95, spread), fmt::format("{:.3f}", c.p)});
   }

@@ -1,4 +1,5 @@
-// Evidences of runs with tempering, for `emomc evidence` and `emomc compare --evidence`.
+// Computes and prints the evidences of runs with tempering, for `emomc evidence` and `emomc compare
+// --evidence`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,25 +12,26 @@ namespace emomc::app {
 
 struct RunEvidence {
   std::string run;
-  std::string data_sha256;  ///< empty: not known
+  std::string data_sha256;  ///< SHA-256 of the data; empty: unknown
   RungDraws rungs;
   Evidence evidence;
   std::string fault;       ///< the first finding of diagnose; empty: the run can be trusted
-  double prior = 1;        ///< of the model, before normalisation
-  double probability = 1;  ///< posterior, among the models that are compared
+  double prior = 1;        ///< prior probability of the model, before normalisation
+  double probability = 1;  ///< posterior probability of the model among the compared ones
 };
 
-/// Reads a run directory. Throws InputError where it has no rungs, or is damaged.
+/// Reads a run directory. Throws InputError if it has no rungs or is damaged.
 RunEvidence read_evidence(const std::string& run);
 
-/// Sets the probabilities, by stepping stones. `prior` [runs] or empty: equal. Throws InputError where the
-/// runs have other data, or priors are not as many as runs, or not positive.
+/// Sets the posterior probabilities, from the evidences by stepping stones. `prior` [runs] has the prior
+/// probabilities; empty: all are equal. Throws InputError if the runs have different data, or if the number
+/// of prior probabilities is not that of the runs or one is not positive.
 void set_probabilities(std::vector<RunEvidence>& runs, const std::vector<double>& prior);
 
 nlohmann::ordered_json to_json(const RunEvidence& run);
-/// A table of its rungs.
+/// Returns a table of the run's rungs.
 std::string rungs_text(const RunEvidence& run, std::size_t width);
-/// What speaks against its evidence, a line each.
+/// Returns the reasons to doubt the run's evidence, one line each.
 std::vector<std::string> warnings_of(const RunEvidence& run);
 
 }  // namespace emomc::app

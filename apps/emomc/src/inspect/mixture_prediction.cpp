@@ -30,7 +30,8 @@ Table rows_of(const std::filesystem::path& directory, const RunData& known,
   return table;
 }
 
-/// The partition that has each row in the component of largest probability. `probability(i, k)`.
+/// Sets `groups` [num_rows] to the partition in which each row is in the component of largest `probability(i,
+/// k)`.
 template <class Probability>
 void most_probable(std::size_t num_rows, std::size_t K, Probability probability, std::uint16_t* groups) {
   for (std::size_t i = 0; i < num_rows; ++i) {
@@ -41,8 +42,8 @@ void most_probable(std::size_t num_rows, std::size_t K, Probability probability,
   }
 }
 
-/// Candidates are the partition by the probabilities over all draws, and those of single draws at equal
-/// distances.
+/// Searches for the best partition. Candidates are the partition by the probabilities over all draws, and the
+/// partitions by single draws at equal distances.
 class BestPartition {
  public:
   BestPartition(std::size_t num_rows, std::size_t K, std::size_t num_draws, ThreadPool& threads)
@@ -98,7 +99,7 @@ class BestPartition {
   ThreadPool& threads_;
 };
 
-/// Draws at equal distances, of the likelihood's parameters in `units`.
+/// Returns the likelihood's parameters, in `units`, at `count` draws at equal distances.
 std::vector<std::vector<double>> thetas_of(const DrawSet& draws, const ParameterLayout& layout,
                                            const ColumnUnits& units, std::size_t count) {
   const std::size_t total = draws.num_chains() * draws.num_draws;
@@ -112,13 +113,13 @@ std::vector<std::vector<double>> thetas_of(const DrawSet& draws, const Parameter
   return thetas;
 }
 
-/// Units in which the mean of the mixture is 0, for accuracy: of the draws, so that the probabilities of a
-/// row do not depend on the rows beside it.
+/// Returns units in which the mean of the mixture is 0, for accuracy. The mean is that of the draws, so that
+/// the probabilities of a row do not depend on the other rows.
 ColumnUnits centre_of(const Inspection& run, int num_components, int dim) {
   ColumnUnits units;
   const std::size_t first = run.first_label_free + static_cast<std::size_t>(num_components);
   for (std::size_t j = 0; j < static_cast<std::size_t>(dim); ++j) {
-    const double mean = run.summaries[first + j].mean;  // append_label_free() has them after the weights
+    const double mean = run.summaries[first + j].mean;  // append_label_free() puts means after weights
     units.mean.push_back(std::isfinite(mean) ? mean : 0);
     units.sd.push_back(1);
   }

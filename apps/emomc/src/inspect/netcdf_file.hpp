@@ -1,5 +1,5 @@
-// Draws in netCDF-4 files with the InferenceData layout of ArviZ (https://python.arviz.org, schema
-// specification).
+// Reads and writes draws in netCDF-4 files with the InferenceData layout of ArviZ (https://python.arviz.org,
+// schema specification).
 #pragma once
 
 #include <filesystem>
@@ -14,14 +14,14 @@
 
 namespace emomc::app {
 
-/// Whether this build has libnetcdf.
+/// Returns whether this build has libnetcdf.
 bool has_netcdf();
 
 /// The content of an InferenceData file besides the draws.
 struct NetcdfExtras {
   std::vector<std::string> columns;  ///< names of the data's columns; they become the coordinate `feature`
-  /// Rows x columns. Each column that is `observed` becomes a variable of observed_data, each other one of
-  /// constant_data; empty: these have no rows.
+  /// [rows x columns] the data. Each column in `observed` becomes a variable of observed_data, and each other
+  /// column one of constant_data. If empty, these groups have no rows.
   std::vector<double> data;
   std::vector<std::string> observed;
   std::vector<std::string> data_files;  ///< attributes of observed_data
@@ -29,16 +29,15 @@ struct NetcdfExtras {
   std::vector<double> column_mean, column_sd, scale_floor;  ///< in constant_data; each is left out if empty
   std::string created_at;                                   ///< UTC, ISO 8601
   std::vector<double> log_likelihood;  ///< chains x draws x rows; empty: no group log_likelihood
-  const DrawSet* warmup = nullptr;     ///< the group warmup_posterior; nullptr: none
+  const DrawSet* warmup = nullptr;     ///< draws for the group warmup_posterior; nullptr: no such group
   std::optional<PredictiveDraws> posterior_predictive = {};  ///< variables as in observed_data
-  std::optional<PriorPredictive> prior = {};                 ///< the groups prior and prior_predictive
+  std::optional<PriorPredictive> prior = {};  ///< draws for the groups prior and prior_predictive
 };
 
-/// Writes the groups posterior, sample_stats, log_prior, observed_data, constant_data, and, if given,
+/// Writes the groups posterior, sample_stats, log_prior, observed_data and constant_data, and, if given,
 /// log_likelihood, warmup_posterior, posterior_predictive, prior and prior_predictive. Variables have the
-/// names of columns, but for what netCDF does not allow in a name, which becomes `_`. The file is made in
-/// memory and passed to `write`. Throws InputError in a build without libnetcdf and MachineError if the disk
-/// fails.
+/// names of columns, in which characters that netCDF does not allow become `_`. The file is made in memory
+/// and passed to `write`. Throws InputError in a build without libnetcdf and MachineError if the disk fails.
 void write_netcdf(const std::filesystem::path& file, const DrawSet& draws, const NetcdfExtras& extras,
                   FileWriter write);
 

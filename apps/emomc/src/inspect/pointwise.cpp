@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 26;  // draws x groups in memory: 512 MB
 
-// For each level of a label the first one that means the same: 1 and 1.0 do, if all levels are numbers.
+// Returns, for each level of a label, the first level that means the same. If all levels are numbers, 1 and
+// 1.0 mean the same.
 std::vector<std::size_t> same_levels(const std::vector<std::string>& levels) {
   std::vector<std::size_t> first(levels.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
@@ -40,7 +41,7 @@ std::vector<std::size_t> same_levels(const std::vector<std::string>& levels) {
   return of_numbers;
 }
 
-// The group of each row, numbered in order of appearance.
+// Returns the group of each row; groups are numbered in order of appearance.
 std::vector<std::size_t> groups_of(const Table& table, Grouping& grouping) {
   const std::string& by = grouping.by;
   std::vector<std::size_t> group(table.num_rows);
@@ -128,13 +129,13 @@ ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelS
 
 namespace {
 
-/// A run's likelihood with its data, on the CPU.
+/// The likelihood of a run with its data, on the CPU.
 struct RunLikelihood {
   LoadedData loaded;
-  ParameterLayout layout;  ///< of the likelihood's parameters, without sampled arguments of priors
+  ParameterLayout layout;  ///< layout of the likelihood's parameters, without sampled arguments of priors
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
-  std::shared_ptr<const Expression> expression;  ///< null: a model
+  std::shared_ptr<const Expression> expression;  ///< the likelihood's expression; null: the run has a model
 };
 
 RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const RunData& known,
@@ -148,7 +149,7 @@ RunLikelihood likelihood_of_run(const std::filesystem::path& directory, const Ru
     const std::optional<ExpressionSpec> stated = specification_of_run(directory);
     if (!stated) throw std::logic_error(run + ": an expression without its specification");
     ExpressionSpec spec = *stated;
-    // The header that the run was made with, which the user's own may no longer be.
+    // The run directory has the header with which the run was made; the user may have changed the original.
     if (!spec.code.file.empty()) spec.code.file = code_file(directory).string();
     LoadedExpression own = load_expression(data, spec, Backend::automatic, 1, labels);
     backend = own.backend == Backend::cuda ? Backend::cpu : own.backend;

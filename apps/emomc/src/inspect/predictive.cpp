@@ -15,13 +15,13 @@
 namespace emomc::app {
 namespace {
 
-// Upper bounds of the simulated numbers; expressions are interpreted.
+// Upper bounds on the number of simulated values. The second one is for expressions, which are interpreted.
 constexpr double kMostNumbers = 4e8, kMostInterpreted = 2e7;
 constexpr std::array<const char*, 9> kStatistics{"mean", "sd",  "skewness", "kurtosis", "minimum",
                                                  "q5",   "q50", "q95",      "maximum"};
 using Statistics = std::array<double, kStatistics.size()>;
 
-// The statistics of column j of `values` [rows x columns].
+// Returns the statistics of column j of `values` [rows x columns].
 Statistics statistics_of(const std::vector<double>& values, std::size_t columns, std::size_t j,
                          std::vector<double>& column) {
   column.clear();
@@ -59,8 +59,8 @@ namespace {
 
 constexpr int kFewest = 20;
 
-/// The checks of `observed` [rows x columns] against `count` replicates, which `replicate(r)` simulates; it
-/// is called by several threads.
+/// Returns the checks of `observed` [rows x columns] against `count` replicates. Several threads call
+/// `replicate(r)`, which simulates replicate r.
 std::vector<PredictiveCheck> checks_of(const std::vector<std::string>& names,
                                        const std::vector<double>& observed, std::size_t count,
                                        const std::function<std::vector<double>(std::size_t)>& replicate) {

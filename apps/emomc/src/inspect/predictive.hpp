@@ -16,8 +16,9 @@ struct PredictiveCheck {
   double p;  ///< share of replicates whose statistic is larger than the observed one; ties count half
 };
 
-/// Uses `replicates` draws at equal distances, or fewer, but at least 20, if the data are large. Throws
-/// InputError if the data are missing, are not those of the run or exceed 2 GB.
+/// Returns the checks for every statistic of every column. `replicates` draws at equal distances are used, or
+/// fewer, but at least 20, if the data are large. Throws InputError if the data are missing, are not those of
+/// the run or exceed 2 GB.
 std::vector<PredictiveCheck> predictive_checks(const std::filesystem::path& directory, int replicates = 200);
 
 }  // namespace emomc::app

@@ -26,14 +26,15 @@
 namespace emomc::app {
 namespace {
 
-// The worst ones, in addition to the log density and the requested ones.
+// Number of quantities with the worst diagnostics that are charted in addition to the log density and the
+// requested quantities.
 constexpr std::size_t kChartedQuantities = 10;
 constexpr std::size_t kMostCharted = 24;
-constexpr std::size_t kTracePoints = 8000;  // of a quantity, over all chains
+constexpr std::size_t kTracePoints = 8000;  // points of a quantity's trace, over all chains
 constexpr std::size_t kRankBins = 20, kDensityPoints = 48, kLags = 60, kMoveWindows = 40;
 constexpr std::size_t kBandDraws = 200, kFitPoints = 80, kHistogramBins = 50;
 constexpr int kReplicates = 100;
-constexpr std::size_t kMostRows = 20'000;  // of the table of quantities
+constexpr std::size_t kMostRows = 20'000;  // rows of the table of quantities
 constexpr std::size_t kMostDataBytes = 400'000'000;
 
 std::string json_text(const std::string& text) { return script_json(text); }
@@ -102,7 +103,7 @@ class Page {
   }
 
  private:
-  // Sentences about the data, the engine and the date, as far as the manifest has them.
+  // Returns sentences about the data, the engine and the date, as far as the manifest contains them.
   std::string data_and_engine() const {
     constexpr std::size_t kMostColumns = 8;
     const RunFacts& facts = run_.facts;
@@ -142,7 +143,7 @@ class Page {
     return text + "]";
   }
 
-  // The log density, the requested quantities and the worst ones, in this order.
+  // Returns the log density, the requested quantities and the worst ones, in this order.
   std::vector<std::size_t> charted() const {
     std::vector<std::size_t> chosen{0}, rest;
     const auto add = [&](std::size_t q) {
@@ -169,7 +170,8 @@ class Page {
     return std::max<std::size_t>(1, draws_.num_chains() * draws_.num_draws / kTracePoints);
   }
 
-  // Enough digits to distinguish draws whose spread is small compared with their magnitude.
+  // Returns the number of digits that distinguishes draws whose spread is small compared with their
+  // magnitude.
   int digits_of(std::size_t q) const {
     const QuantitySummary& s = run_.summaries[q];
     const double size = std::max(std::abs(s.q5), std::abs(s.q95));
@@ -228,8 +230,8 @@ class Page {
     return text + ",\"autocorrelation\":" + numbers(correlation) + "}";
   }
 
-  // A Gaussian kernel density estimate from binned draws, with Silverman's bandwidth for all draws of the
-  // quantity.
+  // Returns a Gaussian kernel density estimate from binned draws, with Silverman's bandwidth for all draws of
+  // the quantity.
   static std::vector<double> density(std::span<const double> values, const std::vector<double>& x,
                                      const std::vector<double>& sorted) {
     const double n = static_cast<double>(values.size()), step = x[1] - x[0];
@@ -278,7 +280,8 @@ class Page {
     return text + "]";
   }
 
-  // The mixture's density in each column: the mean over draws and a 90 % band, with the data's histogram.
+  // Returns the mixture's density in each column, as the mean over draws and a 90 % band, with the data's
+  // histogram.
   std::string fits() const {
     const auto mixture = find_mixture(draws_, 1);
     if (!mixture || !mixture->is_gaussian) return ",\"fits\":[],\"fit_note\":\"\"";
@@ -324,8 +327,8 @@ class Page {
   struct Histogram {
     std::vector<double> centres, density;
   };
-  // Empty without data. Bins of whole numbers have whole numbers of them, the same in each: bins of another
-  // width would have gaps and peaks that the data do not have.
+  // The histogram is empty without data. In a column of whole numbers each bin has the same number of whole
+  // numbers; other bins would show gaps and peaks that the data do not have.
   static Histogram histogram_of(const RunData& data, std::size_t columns, std::size_t j, double low,
                                 double high) {
     Histogram histogram;
@@ -374,7 +377,7 @@ class Page {
     return {mean - 4 * sd, mean + 4 * sd};
   }
 
-  // Empty if the data cannot be read.
+  // The result is empty if the data cannot be read.
   std::string predictive() const {
     if (directory_.empty() || draws_.layout.blocks.empty()) return "[]";
     std::vector<PredictiveCheck> checks;

@@ -12,7 +12,7 @@ namespace emomc::app {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 25;  // draws x rows x quantities in memory: 256 MB
-// Series that are copied out of the values together, because their numbers share lines of cache.
+// This many series are copied out of the values together, because their numbers share cache lines.
 constexpr std::size_t kTogether = 8;
 
 }  // namespace
@@ -23,7 +23,7 @@ RowSummary summary_of(std::span<double> values) {
   s.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   for (double x : values) s.sd += (x - s.mean) * (x - s.mean);
   s.sd = values.size() > 1 ? std::sqrt(s.sd / (n - 1)) : 0;
-  auto unsorted = values.begin();  // everything before is in its place
+  auto unsorted = values.begin();  // all earlier values are already in their sorted places
   for (std::size_t q = 0; q < kQuantileLevels.size(); ++q) {
     const double at = kQuantileLevels[q] * (n - 1);
     const auto low = values.begin() + static_cast<std::ptrdiff_t>(at);

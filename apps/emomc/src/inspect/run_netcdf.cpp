@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostDataBytes = 100'000'000;
 constexpr std::size_t kMostLogLikelihoods = 125'000'000;
 
-// The log likelihoods, chains x draws x rows.
+// Returns the log likelihoods [chains x draws x rows].
 std::vector<double> log_likelihoods(const std::filesystem::path& directory, const DrawSet& draws) {
   const std::size_t points = draws.num_chains() * draws.num_draws;
   std::vector<double> by_row;
@@ -36,7 +36,7 @@ std::vector<double> log_likelihoods(const std::filesystem::path& directory, cons
   return values;
 }
 
-/// A line of progress, whose end is known with the first replicate.
+/// A line of progress whose last count is known only with the first replicate.
 struct ReplicateLine {
   std::once_flag begun;
   std::optional<CountLine> count;

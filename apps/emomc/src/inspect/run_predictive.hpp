@@ -1,4 +1,4 @@
-// Replicates of a run's data, from its directory alone.
+// Simulates replicates of a run's data from its directory alone.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,21 @@
 
 namespace emomc::app {
 
-/// The data of a run, all columns that its likelihood uses. Throws InputError where they are missing, are not
-/// those of the run by their SHA-256, or take more than 2 GB.
+/// Returns all columns of a run's data that its likelihood uses. Throws InputError if the data are missing,
+/// are not those of the run by their SHA-256, or take more than 2 GB.
 Table data_of_run(const std::filesystem::path& directory);
 
-/// Draws the data of a run anew; `drawn` is the layout of its chains. Throws InputError as RowSimulator does.
+/// Returns a simulator of the run's data; `drawn` is the layout of its chains. Throws InputError as
+/// RowSimulator does.
 RowSimulator simulator_of_run(const std::filesystem::path& directory, const ParameterLayout& drawn,
                               const Table& data);
 
-/// Draws from the prior of a run, by its config.yaml. Throws InputError where there is none: the run is of
-/// another program that uses the library.
+/// Draws from the prior of a run, which its config.yaml states. Throws InputError if that file is missing,
+/// because another program that uses the library made the run.
 PriorPredictive prior_predictive_of_run(const std::filesystem::path& directory, const Table& data,
                                         std::uint64_t seed, const PredictiveOptions& options);
 
-/// Those of the run's columns that its likelihood is a density of.
+/// Returns those of the run's columns for which its likelihood is a density.
 std::vector<std::string> observed_columns_of_run(const std::filesystem::path& directory,
                                                  const std::vector<std::string>& columns);
 

@@ -13,7 +13,7 @@ struct Column {
   std::size_t quantity;
 };
 
-// Column-major order: the first index varies fastest.
+// Appends the columns in column-major order: the first index varies fastest.
 void add_columns(const QuantityArray& array, std::vector<Column>& columns) {
   std::vector<int> index(array.shape.size(), 0);
   for (std::size_t i = 0; i < array.quantities.size(); ++i) {

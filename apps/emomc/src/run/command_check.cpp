@@ -36,7 +36,7 @@ struct BlockPrior {
 std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup) {
   PriorSet own = config.prior;
   std::vector<std::string> names, without_own;
-  // Without data.standardize, priors are already stated in the data's units.
+  // Without data.standardize, priors are stated in the data's units already.
   const ColumnUnits units = config.data.standardize ? setup.loaded.units : ColumnUnits{};
   for (const auto& whole : setup.target->layout().blocks)
     for (const auto& block : prior_blocks(whole)) {
@@ -66,12 +66,12 @@ std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampl
                      sampler.drawn_ahead > 0 ? ", " + text(sampler.drawn_ahead) + " moves drawn ahead" : "");
 }
 
-// Of rank r, or of its GPU where there are some.
+// Returns the number of rank r, or of its GPU if `gpus` is not empty.
 std::size_t number_of(const std::vector<int>& gpus, std::size_t r) {
   return gpus.empty() ? r : static_cast<std::size_t>(gpus[r]);
 }
 
-// Lines of the shares of ranks, or of `gpus`. Equal shares are neighbours.
+// Returns lines about the shares of ranks, or of `gpus`. Ranks with equal shares follow each other.
 std::string shares_text(const std::vector<RankShare>& shares, const std::vector<int>& gpus) {
   const std::string noun = gpus.empty() ? "rank" : "GPU";
   std::string text;
@@ -92,7 +92,7 @@ void check(const Options& options) {
   RunSetup setup = set_up(config);
   const std::vector<double> starts = find_starts(config, setup);
   const PrecisionError precision = measure_mixed_precision(config, setup, starts, Verbosity::normal);
-  // In mixed precision differences are too coarse to be compared with.
+  // In mixed precision, finite differences are too coarse for a comparison.
   const bool is_exact =
       setup.backend == Backend::reference || config.likelihood.precision == Precision::float64;
   const GradientCheck gradient =
@@ -110,8 +110,7 @@ void check(const Options& options) {
                       (config.output.keep_warmup ? static_cast<double>(config.sampler.warmup) /
                                                        static_cast<double>(config.sampler.thin)
                                                  : 0.0);
-  // A draw consists of its step, two densities and the parameters.
-  // Rungs have no parameters.
+  // A draw consists of its step, two densities and the parameters. Rungs have no parameters.
   const double output = kept * config.sampler.chains * (setup.target->dim() + 3 * tempering.rungs) * 8;
   const auto priors = priors_of(config, setup);
   const bool of_processes = options.ranks > 1;

@@ -34,8 +34,8 @@ struct Options : KeyOptions {
   bool json = false, quiet = false, errors = false;
 };
 
-// Increases f(theta(u)) + log prior one coordinate at a time: a Newton step with finite differences, halved
-// until the value increases.
+// Increases f(theta(u)) + log prior one coordinate at a time, by a Newton step with finite differences that
+// is halved until the value increases.
 std::vector<double> raise_by_coordinates(const Target& target, std::span<const double> start,
                                          const ThetaFunction& f) {
   constexpr double kStep = 1e-4, kLongest = 1.0;
@@ -70,7 +70,7 @@ std::vector<double> raise_by_coordinates(const Target& target, std::span<const d
   return theta;
 }
 
-// A start for a pair with a common mean: a narrower and a wider component than the data's own sd.
+// Returns a start for a pair with a common mean: a narrower and a wider component than the data's own sd.
 std::vector<double> start_of_pair(const LoadedData& loaded, int restart) {
   const std::vector<double>& x = loaded.data.values;
   double mean = 0, variance = 0;
@@ -83,8 +83,8 @@ std::vector<double> start_of_pair(const LoadedData& loaded, int restart) {
   return {fraction, mean, sd / ratio, sd * ratio};
 }
 
-// EM from several starts on at most 20,000 evenly spaced rows; the distinct optima, each moved uphill on all
-// rows by Newton's method, which on many rows takes a tenth of the time of EM.
+// Runs EM from several starts on at most 20,000 evenly spaced rows. Returns the distinct optima, after
+// Newton's method has moved each uphill on all rows; on many rows this takes a tenth of the time of EM.
 FitStarts starts_of_pair(const Options& options, const RunConfig& config, const RunSetup& setup) {
   constexpr std::size_t kMostRows = 20'000;
   constexpr int kRounds = 1000;
@@ -143,7 +143,8 @@ FitOptions fit_options(const Options& options, const RunConfig& config, const Ru
   return fit;
 }
 
-// A line for each parameter with its standard error, for a reader; --json has them for programs.
+// Prints a line for a reader about each parameter with its standard error; --json has the numbers for
+// programs.
 void print_errors(const ParameterLayout& layout, std::span<const double> theta,
                   const FitObjective::Errors& errors) {
   constexpr std::size_t kMostLines = 40;
@@ -156,7 +157,7 @@ void print_errors(const ParameterLayout& layout, std::span<const double> theta,
   const std::vector<std::string> names = element_names(layout);
   for (std::size_t p = 0; p < std::min(names.size(), kMostLines); ++p) {
     const double error = errors.standard_errors[p];
-    // Two digits of the error, and the value to the same place.
+    // The error has two digits, and the value has the same number of decimal places.
     const int places = error > 0 ? std::max(0, 1 - static_cast<int>(std::floor(std::log10(error)))) : 6;
     std::cerr << fmt::format("{} = {:.{}f} +- {:.{}f}\n", names[p], values[p], places, error, places);
   }
@@ -164,7 +165,8 @@ void print_errors(const ParameterLayout& layout, std::span<const double> theta,
     std::cerr << fmt::format("... and {} more; --json has all\n", names.size() - kMostLines);
 }
 
-// The weights whose Dirichlet prior has its largest density at the edge of the simplex; empty: none have.
+// Returns the name of weights whose Dirichlet prior is unbounded at the edge of the simplex, or an empty
+// text.
 std::string weights_without_highest_point(const RunConfig& config) {
   for (const auto& [name, prior] : config.prior.blocks) {
     if (prior.family != PriorFamily::dirichlet || prior.arguments.empty()) continue;
@@ -174,7 +176,7 @@ std::string weights_without_highest_point(const RunConfig& config) {
   return "";
 }
 
-// The names of the models with EM.
+// Returns the names of the models with EM.
 std::string models_with_em() {
   std::vector<std::string> names;
   for (const ModelInfo& model : known_models())
@@ -242,7 +244,7 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
   if (!options.quiet) print_errors(layout, theta, errors);
 }
 
-// Fits from all starts, which ranks divide: processes, or GPUs of this one.
+// Fits from all starts, which are divided among ranks: processes, or GPUs of this process.
 std::vector<FitResult> follow_starts(
     const std::vector<std::vector<double>>& starts, int dim, RankTeam<MixtureFitter>& fitters,
     const FitOptions& how,

@@ -45,7 +45,7 @@ std::vector<double> point(const Options& options, const RunConfig& config, RunSe
 int gradient(const Options& options) {
   RunConfig config = load_run_config(options.config, options.overrides());
   if (config.backend == Backend::automatic)
-    config.backend = Backend::cpu;  // sooner than a GPU's kernels are there
+    config.backend = Backend::cpu;  // compiling a GPU's kernels would take longer
   RunSetup setup = set_up(config);
   if (!setup.engine->capabilities().gradient)
     throw InputError(options.config + ": there is no gradient: " + why_no_gradient(setup));

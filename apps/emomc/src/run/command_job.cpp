@@ -30,7 +30,7 @@ std::string name_of_job(const std::string& directory) {
   return name;
 }
 
-// The run's own stop on SIGTERM writes a checkpoint, and its exit code 143 asks for the job to be queued
+// The run writes a checkpoint when it receives SIGTERM, and its exit code 143 makes the script queue the job
 // again.
 std::string slurm_script(const Options& options, const RunConfig& config) {
   std::string run = "emomc run " + shell_word(std::filesystem::absolute(options.config).string());

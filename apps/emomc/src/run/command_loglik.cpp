@@ -20,7 +20,7 @@ constexpr std::uintmax_t kMostParameterBytes = 16 << 20;
 
 struct Options {
   std::vector<std::string> data, columns;
-  std::string config;  ///< of a likelihood of the user's own
+  std::string config;  ///< configuration with a likelihood of the user's own
   std::string model = ModelSpec{}.name, parameters, backend = "auto", precision = "double";
   std::string header = "auto", separator = "auto", decimal = "auto";
   int threads = 0;

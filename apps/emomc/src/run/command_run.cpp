@@ -40,7 +40,7 @@ RunConfig resolved_config(const SamplingOptions& options) {
   return config;
 }
 
-/// A run from its first draw, or from its checkpoint, to its summary.
+/// Runs a chain sampler from its first draw, or from its checkpoint, up to its summary.
 class Sampling {
  public:
   Sampling(const SamplingOptions& options, const RunConfig& config)
@@ -64,7 +64,7 @@ class Sampling {
   }
 
   int run() {
-    // Nothing has been written up to here.
+    // No file has been written before this point.
     claim_.begin();
     starts_of_first(starts_);
     const auto logger = make_logger(directory_, options_.verbosity());
@@ -83,7 +83,7 @@ class Sampling {
     if (is_several())
       logger->info("{} chains are spread over {} ranks ({})", setup_.plans.size(), world().size(),
                    world().kind());
-    const StartLines about_starts = describe(setup_.starts);  // none where the run goes on
+    const StartLines about_starts = describe(setup_.starts);  // empty in a resumed run
     for (const auto& line : about_starts.said) logger->info(line);
     for (const auto& line : about_starts.warned) logger->warn("warning: {}", line);
     const StartLines about_precision = describe(precision_);
@@ -124,8 +124,8 @@ class Sampling {
       logger.info("sampler.until.{} is reached after {} draws of {}", until, draws, sampler.draws);
   }
 
-  // What `emomc diagnose` says of the run. A run also ends as converged where no number of draws would do, as
-  // where a column is constant. A negative verdict is shown with --quiet, too.
+  // Logs the verdict of `emomc diagnose` about the run. A run also ends as converged if no number of draws
+  // would suffice, for example because a column is constant. A negative verdict is shown with --quiet, too.
   void tell_verdict(spdlog::logger& logger, const Inspection& run) const {
     const auto findings = diagnose(run);
     const auto problems =
@@ -161,7 +161,7 @@ class Sampling {
       tell_verdict(logger, inspected);
       log_in_both(logger, "\n" + to_text(summary, 12, terminal_width(STDERR_FILENO)),
                   "\n" + to_text(summary, 12));
-    } catch (const InputError& error) {  // something else has moved or changed the files of this run
+    } catch (const InputError& error) {  // another program has moved or changed the files of this run
       throw MachineError(error.what());
     }
   }
@@ -184,13 +184,13 @@ class Sampling {
   std::filesystem::path directory_;
   RunClaim claim_;
   RunSetup setup_;
-  PrecisionError precision_;  ///< of an expression, where it was measured
+  PrecisionError precision_;  ///< errors of mixed precision for an expression, if they were measured
   std::vector<double> starts_;
   RunIdentity identity_;
   RunFiles files_;
 };
 
-// The part of a run of another rank than the first, which writes nothing.
+// Does the part of any rank but the first in a run; it writes nothing.
 int follow(const RunConfig& config) {
   const bool resumes = agree_on_resuming(false);
   RunSetup setup = set_up_rank(config, resumes);

@@ -40,7 +40,7 @@ ExpressionRows read_expression_rows(const Expression& expression, const std::vec
     places.push_back(j);
   }
   ExpressionRows rows;
-  if (columns.empty()) {  // only the number of rows is needed, and any column has it
+  if (columns.empty()) {  // only the number of rows is needed, which any column has
     from.renames.clear();
     from.columns = {read_column_names(from).at(0)};
     if (!from.files.at(0).ends_with(".npy")) from.categories = {{from.columns[0], {}}};

@@ -1,4 +1,4 @@
-// What a run with a likelihood of the user's own needs beside its draws: the expressions, from its
+// Finds what a run with a likelihood of the user's own needs besides its draws: the expressions of its
 // configuration.
 #pragma once
 
@@ -15,28 +15,29 @@
 
 namespace emomc::app {
 
-/// The likelihood of the run, from its config.yaml, or from its manifest where sample() has written it;
-/// nothing where the run has a model, or where these files are not there. Throws InputError where they are
+/// Returns the likelihood of the run, from its config.yaml, or from its manifest if sample() has written it.
+/// Returns nothing if the run has a model, or if these files do not exist. Throws InputError if they are
 /// damaged.
 std::optional<ExpressionSpec> specification_of_run(const std::filesystem::path& directory);
 
-/// The same for the columns of the run's data; null: there is none.
+/// Returns the expression of the run's likelihood for the columns of the run's data; null: the run has none.
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory);
 
-/// Rows as Expression::evaluate_row_outputs and simulate take them.
+/// Rows in the form that Expression::evaluate_row_outputs and simulate read.
 struct ExpressionRows {
-  Table table;                 ///< of the columns that were read
-  std::vector<double> values;  ///< num_rows x used_columns().size(); 0 in columns that were not read
+  Table table;                 ///< table of the columns that were read
+  std::vector<double> values;  ///< [num_rows x used_columns().size()]; 0 in columns that were not read
 };
-/// Reads the columns that a part of the likelihood needs; `names` are those of all columns that `expression`
-/// was made with, `from` is where the rows are, whatever its columns. `units` [names.size()] are those by
-/// which columns are standardised; empty: none is. Throws InputError.
+/// Reads the columns that a part of the likelihood needs. `names` has all columns with which `expression` was
+/// made, and `from` says where the rows are; its columns are ignored. `units` [names.size()] has the units by
+/// which columns are standardised; empty: no column is. Throws InputError.
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
                                     Expression::Part part, TableRequest from, const ColumnUnits& units);
 
-/// The draws of one phase with the quantities that the run derives from them.
+/// Reads the draws of one phase with the quantities that the run derives from them.
 DrawSet read_run_draws(const std::filesystem::path& directory, Phase phase = Phase::sampling);
-/// The same for chains that have been read already.
+/// Returns the draws of one phase of `chains`, which have been read already, with the quantities that the run
+/// derives from them.
 DrawSet run_draws_of(const std::vector<ChainDraws>& chains, const std::filesystem::path& directory,
                      Phase phase = Phase::sampling);
 

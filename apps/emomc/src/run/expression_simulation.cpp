@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A field of CSV, in quotes where it needs them.
+/// Returns a field of CSV, in quotes if needed.
 std::string csv_field(const std::string& text, char separator) {
   const bool is_plain = text.find_first_of("\"\r\n") == std::string::npos &&
                         text.find(separator) == std::string::npos && !text.empty() && text.front() != ' ' &&
@@ -32,9 +32,9 @@ std::string csv_field(const std::string& text, char separator) {
   return field + "\"";
 }
 
-/// The table of the columns `names` as CSV that the configuration reads again: the columns `drawn` have the
-/// `values` [num_rows x drawn.size()], the others of the first `num_given` those of the data, under the names
-/// of the data's file and in its order.
+/// Returns the table of the columns `names` as CSV that the configuration can read. The columns `drawn` have
+/// the `values` [num_rows x drawn.size()]. The other ones of the first `num_given` columns have the values of
+/// the data. Columns have the names and the order of the data's file.
 std::string simulated_table(const RunConfig& config, const std::vector<std::string>& names,
                             std::size_t num_given, const std::vector<std::string>& drawn,
                             const std::vector<double>& values, std::size_t num_rows) {
@@ -42,7 +42,7 @@ std::string simulated_table(const RunConfig& config, const std::vector<std::stri
   const std::vector<std::string> used = names_of_columns(config.likelihood.expression);
   const char separator = format.separator != 0 ? format.separator : format.decimal == ',' ? ';' : ',';
   std::vector<std::string> kept;
-  std::vector<std::size_t> place;  // of each column in `drawn`, or behind it in `kept`
+  std::vector<std::size_t> place;  // index of each column in `drawn`, or behind these in `kept`
   for (std::size_t j = 0; j < names.size(); ++j) {
     const auto at = std::find(drawn.begin(), drawn.end(), names[j]) - drawn.begin();
     place.push_back(static_cast<std::size_t>(at) < drawn.size() ? static_cast<std::size_t>(at)
@@ -50,7 +50,7 @@ std::string simulated_table(const RunConfig& config, const std::vector<std::stri
     if (place.back() >= drawn.size() && j < num_given) kept.push_back(names[j]);
   }
   TableRequest request = table_request(config.data, config.likelihood.expression, kept);
-  // Columns that no expression uses are copied as they are, whatever they hold.
+  // Columns that no expression uses are copied unchanged, whatever they contain.
   if (std::none_of(config.data.files.begin(), config.data.files.end(),
                    [](const std::string& file) { return file.ends_with(".npy"); }))
     for (const std::string& name : kept)
@@ -88,7 +88,8 @@ std::string simulated_table(const RunConfig& config, const std::vector<std::stri
   return text;
 }
 
-/// Mean and sd of the standardised columns, 0 and 1 of the others, of the data of the configuration.
+/// Returns the mean and sd of the standardised columns of the configuration's data, and 0 and 1 for the other
+/// columns.
 ColumnUnits units_of_names(const RunConfig& config, const std::vector<std::string>& names) {
   const ExpressionSpec& spec = config.likelihood.expression;
   if (spec.standardized.empty()) return {};

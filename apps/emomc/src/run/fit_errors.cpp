@@ -10,8 +10,8 @@
 namespace emomc::app {
 namespace {
 
-// Small enough for third derivatives not to matter, large enough for the rounding of a log likelihood of 1e6
-// rows.
+// The difference is small enough for third derivatives not to matter, and large enough for the rounding of a
+// log likelihood of 1e6 rows.
 constexpr LaplaceOptions kPrecise{.difference = 0.05, .least_increase = 1e-6};
 
 }  // namespace
@@ -44,7 +44,7 @@ std::vector<double> FitObjective::polished(const std::vector<double>& theta) {
   std::vector<double> u(static_cast<std::size_t>(target_->dim_unconstrained()));
   try {
     target_->unconstrain(theta, u);
-  } catch (const InputError&) {  // on a bound
+  } catch (const InputError&) {  // theta is on a bound
     return theta;
   }
   const double before = at(u);
@@ -79,7 +79,7 @@ FitObjective::Errors FitObjective::errors_at(const std::vector<double>& theta, d
     to_written(engine_->layout(), values);
     return values;
   };
-  // The Jacobian by central differences over a tenth of a standard error.
+  // The Jacobian is computed by central differences over a tenth of a standard error.
   std::vector<std::vector<double>> jacobian;
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double> point = top.u;

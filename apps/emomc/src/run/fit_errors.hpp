@@ -1,4 +1,4 @@
-// Newton's method and standard errors for `emomc fit`.
+// Computes Newton steps and standard errors for `emomc fit`.
 #pragma once
 
 #include <string>
@@ -9,26 +9,26 @@
 
 namespace emomc::app {
 
-/// The function that `fit` maximises, in coordinates without bounds: the log likelihood, or with the log
-/// prior density of theta (without a Jacobian).
+/// The function that `fit` maximises, in coordinates without bounds: the log likelihood, alone or with the
+/// log prior density of theta (without a Jacobian).
 class FitObjective {
  public:
   /// Both references must outlive the object.
   FitObjective(const RunConfig& config, const RunSetup& setup, bool with_prior);
-  /// theta [model layout's dim()], in the sampler's units, moved uphill by Newton's method; theta itself
-  /// where the objective does not increase.
+  /// Moves theta [model layout's dim()], in the sampler's units, uphill by Newton's method. Returns theta
+  /// itself if the objective does not increase.
   std::vector<double> polished(const std::vector<double>& theta);
 
   struct Errors {
-    std::vector<double> standard_errors;  ///< [model layout's dim()], as to_written has them, in the data's
-                                          ///< units; empty: none
-    std::string why_none;                 ///< a clause that says why; empty where there are some
+    std::vector<double> standard_errors;  ///< [model layout's dim()] in the data's units, for the values that
+                                          ///< to_written returns; empty: none
+    std::string why_none;  ///< a clause that gives the reason if there are no standard errors; else empty
   };
-  /// Square roots of the diagonal of J H^-1 J^T, where H is the negative Hessian of the objective in the
-  /// unbounded coordinates, by finite differences, and J the Jacobian of theta. At a maximum this is the
-  /// inverse of the observed information in theta (Pawitan 2001, "In All Likelihood", chapter 2). There are
-  /// none where H is not positive definite, or where H would take more evaluations than `most_work` allows
-  /// (0: no limit).
+  /// Returns the square roots of the diagonal of J H^-1 J^T, where H is the negative Hessian of the objective
+  /// in the unbounded coordinates, by finite differences, and J is the Jacobian of theta. At a maximum this
+  /// matrix is the inverse of the observed information in theta (Pawitan 2001, "In All Likelihood", chapter
+  /// 2). There are no standard errors if H is not positive definite, or if H would take more evaluations than
+  /// `most_work` allows (0: no limit).
   Errors errors_at(const std::vector<double>& theta, double most_work);
 
  private:
@@ -37,14 +37,14 @@ class FitObjective {
   const RunSetup& setup_;
   std::unique_ptr<Device> host_;
   std::unique_ptr<LikelihoodEngine> engine_;  ///< float64: finite differences need all digits
-  std::unique_ptr<Target> flat_;              ///< has the transforms where there is no prior
+  std::unique_ptr<Target> flat_;  ///< provides the transforms for an objective without a prior; else null
   const Target* target_;
   bool with_prior_;
   std::vector<double> theta_, sums_;
 };
 
-/// Work of a Hessian that nobody minds waiting for: evaluations times rows times parameters, about ten
-/// seconds of a core.
+/// Work of a Hessian that takes about ten seconds on one core, which is an acceptable wait: evaluations times
+/// rows times parameters.
 inline constexpr double kWorkOfErrors = 2e10;
 
 }  // namespace emomc::app

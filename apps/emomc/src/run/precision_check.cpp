@@ -15,25 +15,26 @@
 namespace emomc::app {
 namespace {
 
-// An RMS of 0.01 changes at most a decision in a hundred, and the density that is sampled by 1 %.
+// An RMS of 0.01 changes at most one decision in a hundred, and the sampled density by 1 %.
 constexpr double kMostRms = 0.01, kMostLargest = 4 * kMostRms;
-constexpr double kStep = 2.38;  // posterior sds, over all directions
-// The way to the mode is found on a sample of the rows. Evaluations of all rows are fewer where these are
-// many.
+constexpr double kStep = 2.38;  // distance of two points in posterior sds, over all directions
+// The way to the mode is found on a sample of the rows. Evaluations of all rows are fewer if there are many
+// rows.
 constexpr std::size_t kSample = 10'000, kLarge = 3'000'000, kClimb = 3000, kClimbOfAll = 300,
                       kClimbOfLarge = 60;
 constexpr double kNoDensity = -std::numeric_limits<double>::infinity();
 
-/// The log posterior density of unconstrained points by an engine.
+/// Evaluates the log posterior density of unconstrained points by an engine.
 class Posterior {
  public:
-  /// The likelihood is raised to `power`, as that of a share of the rows.
+  /// The likelihood is raised to `power`, which compensates for a sample of the rows.
   Posterior(const Target& target, LikelihoodEngine& engine, double power = 1)
       : target_(target), engine_(engine), power_(power), theta_(static_cast<std::size_t>(target.dim())) {
     engine_.allocate({{0, {0}, 1.0, 0}}, ComponentCaches::off);
   }
 
-  /// The log likelihood and, where asked for, log prior and log Jacobian, which do not depend on the engine.
+  /// Returns the log likelihood. operator() adds the log prior and the log Jacobian, which do not depend on
+  /// the engine.
   double log_likelihood(std::span<const double> u) {
     target_.constrain(u, theta_);
     return likelihood_at_theta();
@@ -57,13 +58,14 @@ class Posterior {
   std::vector<double> theta_;
 };
 
-/// Climbs towards the mode by the coordinates, and learns how wide the density is along each.
+/// Climbs towards the mode along the coordinates, and learns the width of the density along each of them.
 class Climb {
  public:
   Climb(Posterior& posterior, std::vector<double> u, std::vector<double> width)
       : posterior_(posterior), u_(std::move(u)), log_density_(posterior(u_)), width_(std::move(width)) {}
 
-  /// Steps until a sweep over the coordinates gains next to nothing, or `evaluations` are spent.
+  /// Repeats sweeps over the coordinates until a sweep gains almost nothing, or until `evaluations` are
+  /// spent.
   void climb(std::size_t evaluations) {
     constexpr std::size_t kOfStep = 3;
     for (double before = kNoDensity; log_density_ - before > 0.1;) {
@@ -81,7 +83,8 @@ class Climb {
   const std::vector<double>& width() const { return width_; }
 
  private:
-  /// A Newton step along coordinate j by differences; where the density is not concave, to the better side.
+  /// Makes a Newton step along coordinate j by differences. Where the density is not concave, moves to the
+  /// better side.
   void step(std::size_t j) {
     const double h = width_[j];
     const double above = at(j, h), below = at(j, -h);
@@ -131,8 +134,8 @@ std::vector<double> moved(std::span<const double> u, std::span<const double> dir
   return there;
 }
 
-/// The distance on either side of the climb's end, along `direction`, at which two points are kStep apart; 0
-/// where the density is not concave there or not finite.
+/// Returns the distance from the end of the climb along `direction` at which points on either side are kStep
+/// posterior sds apart. Returns 0 if the density there is not concave or not finite.
 double half_step(Posterior& posterior, const Climb& climb, std::span<const double> direction) {
   double length = 1 / std::sqrt(static_cast<double>(direction.size()));
   for (int attempt = 0; attempt < 3; ++attempt, length /= 10) {
@@ -143,7 +146,7 @@ double half_step(Posterior& posterior, const Climb& climb, std::span<const doubl
   return 0;
 }
 
-/// The best of the first `most` starts, unconstrained; empty where none has a density.
+/// Returns the best of the first `most` starts, unconstrained; empty if no start has a density.
 std::vector<double> best_of(const Target& target, Posterior& posterior, std::span<const double> starts,
                             std::size_t most) {
   const auto dim = static_cast<std::size_t>(target.dim());
@@ -159,7 +162,7 @@ std::vector<double> best_of(const Target& target, Posterior& posterior, std::spa
   return best;
 }
 
-/// Rows at equal distances.
+/// Returns a sample of `num_rows` rows at equal distances.
 DataSet sample_of(const DataSet& data, std::size_t num_rows) {
   const auto dim = static_cast<std::size_t>(data.dim);
   std::vector<double> values;
@@ -170,9 +173,9 @@ DataSet sample_of(const DataSet& data, std::size_t num_rows) {
   return DataSet::single_segment(data.dim, std::move(values));
 }
 
-/// A point near the mode that a climb from the best start finds on a sample of the rows, followed by the
-/// widths along its coordinates; empty where no start has a density. `engine` is of the sample, of `num_rows`
-/// rows.
+/// Returns a point near the mode, which a climb from the best start finds on a sample of the rows, followed
+/// by the widths along its coordinates. Empty if no start has a density. `engine` evaluates the sample, and
+/// `num_rows` is the number of all rows.
 std::vector<double> near_mode(const Target& target, LikelihoodEngine& engine, std::span<const double> starts,
                               double num_rows) {
   constexpr std::size_t kMostStarts = 64;
@@ -209,7 +212,7 @@ PrecisionError measure_mixed_precision(const RunConfig& config, RunSetup& setup,
   if (!setup.row_model || config.likelihood.precision != Precision::mixed ||
       setup.backend == Backend::reference || starts.empty())
     return error;
-  if (num_row_devices(setup) > 1) return error;  // one GPU may have no room for all rows in float64
+  if (num_row_devices(setup) > 1) return error;  // one GPU may not have room for all rows in float64
   error.is_measured = true;
   const MemoryPlan own = setup.engine->plan({{0, {0}, 1.0, 0}}, ComponentCaches::off);
   error.fits = 2.5 * static_cast<double>(own.total()) < static_cast<double>(setup.device->free_bytes());

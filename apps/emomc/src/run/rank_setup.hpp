@@ -1,4 +1,5 @@
-// What the ranks of a run prepare together. Each call is collective, and every rank makes them in this order.
+// Functions with which the ranks of a run prepare it together. Each call is collective, and every rank makes
+// the calls in this order.
 #pragma once
 
 #include <span>
@@ -9,21 +10,22 @@
 
 namespace emomc::app {
 
-/// Whether the run goes on from a checkpoint, as rank 0 knows.
+/// Returns, on every rank, whether the run goes on from a checkpoint, which rank 0 decides.
 bool agree_on_resuming(bool resumes);
-/// set_up() for this rank: its own device and processors. Throws InputError where ranks have other data or
-/// compute with another engine than rank 0, since draws would then depend on the number of ranks.
+/// Calls set_up() for this rank, with its own device and processors. Throws InputError if this rank has other
+/// data than rank 0 or computes with another engine, since draws would then depend on the number of ranks.
 RunSetup set_up_rank(const RunConfig& config, bool resumes);
-/// The configuration of this rank: of the GPUs and processors of its machine, those that are its own.
+/// Returns the configuration of this rank, with its own part of the GPUs and processors of the machine.
 RunConfig config_of_rank(RunConfig config);
-/// The second half of set_up_rank(), for chains that were set up otherwise, of data of this hash.
+/// Does the second half of set_up_rank() for chains that were set up in another way. `sha256` is the hash of
+/// their data.
 void refuse_other_ranks(const RunConfig& config, const SampledChains& chains, const std::string& sha256);
-/// Throws InputError with `message` where `own` is not what it is on rank 0.
+/// Throws InputError with `message` if `own` differs from the text of rank 0.
 void require_that_of_first(const std::string& own, const std::string& message);
-/// The starts that rank 0 has found, on every rank.
+/// Returns, on every rank, the starts that rank 0 has found.
 std::vector<double> starts_of_first(std::vector<double> starts);
 
-/// Samples with the other ranks and writes nothing.
+/// Samples together with the other ranks, without writing files.
 RunResult sample_along(SampledChains& chains, std::span<const Target> targets, std::span<const double> starts,
                        const SamplerState* resume);
 /// Waits while rank 0 writes its results. Returns its exit code.

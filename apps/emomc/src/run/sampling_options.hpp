@@ -1,4 +1,4 @@
-// The command-line options that commands with a configuration share.
+// Command-line options that several commands with a configuration share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ struct KeyOptions {
   std::string output, backend, seed, threads, devices;
   std::vector<std::string> set;
 
-  /// The assignments of --set and those that the other options stand for, as `key.path=value`.
+  /// Returns the assignments of --set and those for which the other options stand, as `key.path=value`.
   std::vector<std::string> overrides() const;
 };
 
@@ -26,8 +26,8 @@ struct SamplingOptions : KeyOptions {
 
   Verbosity verbosity() const;
   ExistingRun policy() const;
-  /// The shell command that resumes the run: "emomc run CONFIG --output DIR --set KEY=VALUE --resume". `more`
-  /// is inserted before --resume.
+  /// Returns the shell command that resumes the run: "emomc run CONFIG --output DIR --set KEY=VALUE
+  /// --resume". `more` is inserted before --resume.
   std::string command_to_go_on(const std::string& command, const std::string& more = "") const;
 };
 
@@ -35,14 +35,13 @@ struct SamplingOptions : KeyOptions {
 /// option --seed.
 CLI::Option* add_key_options(CLI::App& command, KeyOptions& options);
 /// Adds all options of run, evaluate and train except --output to a command. `options` must outlive the
-/// command. Returns the option
-/// --seed.
+/// command. Returns the option --seed.
 CLI::Option* add_sampling_options(CLI::App& command, SamplingOptions& options);
 
-/// `text` as a word of the shell, quoted where it needs that.
+/// Returns `text` as a word of the shell, quoted if needed.
 std::string shell_word(const std::string& text);
 
-/// `text` as a YAML scalar in single quotes.
+/// Returns `text` as a YAML scalar in single quotes.
 std::string yaml_quoted(const std::string& text);
 
 }  // namespace emomc::app

@@ -1,5 +1,5 @@
-// The part of run, evaluate and train between their configuration and their results: they lock a run
-// directory, sample into it, and print how to resume if the run ends early.
+// Does the part of run, evaluate and train between their configuration and their results: locks a run
+// directory, samples into it, and prints how to resume if the run ends early.
 #pragma once
 
 #include <new>
@@ -13,11 +13,11 @@
 
 namespace emomc::app {
 
-/// The run files of the program, which shows progress and ends a run at the first signal.
+/// The run files of the program. They show progress, and end a run at the first signal.
 class RunFiles final : public emomc::RunFiles {
  public:
   RunFiles(const RunConfig& config, const RunSetup& setup, Verbosity verbosity, RunIdentity identity);
-  /// Of many posteriors.
+  /// Makes the files of a run of many posteriors.
   RunFiles(const RunConfig& config, const SampledChains& chains, DataFacts data, Verbosity verbosity,
            RunIdentity identity);
   Continue on_progress(const Progress& progress) override;
@@ -27,13 +27,13 @@ class RunFiles final : public emomc::RunFiles {
   ProgressLine line_;
 };
 
-/// Calls run_chains for `chains`, writes to `files`, and records in the manifest how the run ended. During
-/// the run the first signal stops it at the next checkpoint; after the run a signal ends the process.
+/// Calls run_chains for `chains` and writes to `files`. Records in the manifest how the run ended. During the
+/// run the first signal stops it at the next checkpoint; after the run a signal ends the process.
 RunResult sample_into(RunFiles& files, SampledChains& chains, std::span<const Target> targets,
                       std::span<const double> starts, const Checkpoint* checkpoint, double startup_seconds);
 
-/// A text that says how to continue after a fault: "the checkpoint of step 120 is good; when this is mended,
-/// go on with: COMMAND", or that there is no checkpoint.
+/// Returns a text that says how to continue after a fault: "the checkpoint of step 120 is good; when this is
+/// mended, go on with: COMMAND", or that there is no checkpoint.
 std::string way_on(const std::filesystem::path& directory, const std::string& command);
 
 /// Calls `work` and appends way_on() to the message of a machine fault.

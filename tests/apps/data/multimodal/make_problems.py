@@ -17,7 +17,7 @@ def rows(rng, centres, sizes, sd):
 
 
 def problem(rng, kind):
-    """The number of components, the number of columns, and the centres of the groups of the problem and of its twin."""
+    """Returns the number of components, and the centres of the groups of the problem and of its twin."""
     jitter = lambda: rng.uniform(-0.4, 0.4)
     if kind == 0:  # three groups on a line, two components: the middle group can join either side
         a = rng.uniform(4, 6)

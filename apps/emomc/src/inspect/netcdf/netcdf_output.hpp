@@ -1,4 +1,4 @@
-// A netCDF-4 file that is made in memory.
+// Writes a netCDF-4 file that is made in memory.
 #pragma once
 
 #include <netcdf.h>
@@ -48,7 +48,7 @@ class NetcdfWriter {
     check(nc_def_dim(group, name.c_str(), size, &id));
     return id;
   }
-  // A dimension with the coordinate values 0, 1, ...
+  // Defines a dimension with the coordinate values 0, 1, ...
   int counted(int group, const std::string& name, std::size_t size) const {
     std::vector<long long> index(size);
     std::iota(index.begin(), index.end(), 0);
@@ -73,7 +73,7 @@ class NetcdfWriter {
   void doubles(int group, const std::string& name, const std::vector<int>& dims, const double* values) const {
     numbers(group, name, dims, values, NC_DOUBLE);
   }
-  /// Whole numbers, as integers.
+  /// Defines a variable of integers from whole numbers.
   void integers(int group, const std::string& name, const std::vector<int>& dims,
                 const double* values) const {
     numbers(group, name, dims, values, NC_INT64);
@@ -82,7 +82,7 @@ class NetcdfWriter {
     int variable = -1;
     return nc_inq_varid(group, name.c_str(), &variable) == NC_NOERR;
   }
-  /// Truth values as xarray writes them.
+  /// Defines a variable of truth values in xarray's representation.
   void flags(int group, const std::string& name, const std::vector<int>& dims,
              const signed char* values) const {
     int variable = -1;

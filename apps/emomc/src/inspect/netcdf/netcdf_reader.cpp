@@ -13,8 +13,8 @@ namespace {
 constexpr char kLibraryFailed[] = "damaged: the netCDF library failed on it";
 constexpr std::size_t kMostValues = std::size_t{1} << 33;
 
-// The variables of a group, which must exist and have at least one; `why` ends the error message about a
-// missing group.
+// Returns the variables of a group, which must exist and have at least one variable. `why` ends the error
+// message about a missing group.
 std::vector<NetcdfVariable> variables_of(const NetcdfInput& input, const std::string& name,
                                          const std::string& why, std::vector<std::string>& notes) {
   const auto group = input.group(name);
@@ -46,8 +46,8 @@ void append(const NetcdfInput& input, const NetcdfVariable& variable, DrawSet& d
   }
 }
 
-// Reads lp and diverging of the group sample_stats, which may be missing. Its other variables belong to the
-// sampler.
+// Reads lp and diverging of the group sample_stats, which may be missing. The group's other variables
+// describe the sampler.
 void read_statistics(const NetcdfInput& input, DrawSet& draws) {
   const auto group = input.group("sample_stats");
   if (!group) return;
@@ -67,7 +67,7 @@ void read_statistics(const NetcdfInput& input, DrawSet& draws) {
     const std::vector<double> values = read_values(input, variable);
     draws.divergences.assign(draws.num_chains(), 0);
     for (std::size_t i = 0; i < values.size(); ++i)
-      // A missing value counts as none.
+      // A missing value does not count as a divergence.
       draws.divergences[i / draws.num_draws] += std::abs(values[i]) > 0 ? 1 : 0;
   }
 }
@@ -159,7 +159,7 @@ std::string log_likelihood_bytes(const std::filesystem::path& file) {
 
 }  // namespace
 
-// HDF5 may crash on a damaged file, so that it is read in a child process.
+// The file is read in a child process, because HDF5 may crash on a damaged file.
 DrawSet read_netcdf(const std::filesystem::path& file) {
   const std::string bytes =
       in_child([&] { return to_bytes(read_in_this_process(file)); }, {file.string(), kLibraryFailed});

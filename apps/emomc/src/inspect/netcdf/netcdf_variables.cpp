@@ -16,9 +16,9 @@ constexpr std::size_t kMostValues = std::size_t{1} << 33;
 constexpr std::uintmax_t kMostPerByte = 1032;  // maximum expansion by deflate, RFC 1951
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// How the values of a variable's type are read.
+// The way in which the values of a variable are read.
 struct ValueType {
-  nc_type type = NC_NAT;  ///< of the numbers; for an enumeration (such as h5netcdf's booleans) its base type
+  nc_type type = NC_NAT;  ///< numeric type; for an enumeration (such as h5netcdf's booleans) its base type
   bool is_enumeration = false, is_text = false, is_number = false;
 };
 
@@ -40,7 +40,7 @@ void read_enumeration(const NetcdfInput& input, const NetcdfVariable& variable, 
   std::copy(raw.begin(), raw.end(), values.begin());
 }
 
-// Reads the values in the file's order, as they are stored.
+// Reads the stored values, in the file's order.
 void read_stored(const NetcdfInput& input, const NetcdfVariable& variable, const ValueType& type,
                  std::vector<double>& values) {
   if (!type.is_enumeration) {
@@ -67,7 +67,7 @@ void read_stored(const NetcdfInput& input, const NetcdfVariable& variable, const
   }
 }
 
-// The numbers of an attribute; empty if there is no such attribute or it is text.
+// Returns the numbers of an attribute; empty if there is no such attribute or if it is text.
 std::vector<double> numbers_of(const NetcdfInput& input, const NetcdfVariable& variable, const char* name) {
   nc_type type = NC_NAT;
   std::size_t size = 0;
@@ -86,8 +86,8 @@ double number_of(const NetcdfInput& input, const NetcdfVariable& variable, const
   return numbers.empty() ? otherwise : numbers[0];
 }
 
-// What is added to negative values if the attribute _Unsigned is "true": classic formats have no unsigned
-// integers.
+// Returns the number that must be added to negative values if the attribute _Unsigned is "true": classic
+// formats have no unsigned integers.
 double added_to_negative(const NetcdfVariable& variable, nc_type type) {
   std::size_t size = 0;
   nc_type att_type = NC_NAT;
@@ -107,8 +107,8 @@ void decode(const NetcdfInput& input, const NetcdfVariable& variable, const Valu
             std::vector<double>& values) {
   std::vector<double> missing = numbers_of(input, variable, "_FillValue");
   for (double value : numbers_of(input, variable, "missing_value")) missing.push_back(value);
-  // For reals, the library's default fill value also marks values that were never written; an integer may
-  // have it as a value.
+  // For reals, the library's default fill value also marks values that were never written. An integer may
+  // have that value as a regular one.
   if (type.type == NC_FLOAT) missing.push_back(static_cast<double>(NC_FILL_FLOAT));
   if (type.type == NC_DOUBLE) missing.push_back(NC_FILL_DOUBLE);
   const double scale = number_of(input, variable, "scale_factor", 1);
@@ -203,8 +203,8 @@ std::vector<NetcdfVariable> variables_over_draws(const NetcdfInput& input, int g
       continue;
     }
     if (draw == dimensions.end() && group_name == "sample_stats") {
-      // A statistic of whole chains, such as a step size. The acceptance rates in files of emomc need no
-      // note.
+      // The variable is a statistic of whole chains, such as a step size. The acceptance rates in files of
+      // emomc need no note.
       if (name != std::string_view("acceptance_rate"))
         notes.push_back("variable " + shown + " is left out: it is of whole chains, not of draws");
       continue;
@@ -236,7 +236,7 @@ std::vector<double> read_values(const NetcdfInput& input, const NetcdfVariable& 
   const ValueType kind = value_type(input, variable.group, type);
   read_stored(input, variable, kind, stored);
   decode(input, variable, kind, stored);
-  // The offset in `values` for one step along each dimension of the file.
+  // step[a] is the distance in `values` of neighbours along dimension a of the file.
   const std::size_t rows = variable.num_chains() * variable.num_draws();
   std::vector<std::size_t> step(variable.extents.size(), 0);
   std::size_t elements = rows;

@@ -12,7 +12,7 @@
 namespace emomc::app {
 namespace {
 
-// The dimensions besides chain and draw; the variables of a group share them.
+// The dimensions of arrays besides chain and draw; the variables of a group share them.
 class Axes {
  public:
   Axes(const NetcdfWriter& writer, int group, const NetcdfExtras& extras)
@@ -41,7 +41,7 @@ class Axes {
     return known_[name] = writer_.named(group_, name, extras_.columns);
   }
   int counted(std::string name, std::size_t size) {
-    // The same name with another size needs another dimension.
+    // A dimension of the same name but another size needs another name.
     while (sizes_.contains(name) && sizes_[name] != size) name += "_";
     sizes_[name] = size;
     if (const auto found = known_.find(name); found != known_.end()) return found->second;
@@ -94,7 +94,7 @@ void write_statistics(const NetcdfWriter& writer, const DrawSet& draws, const Ne
   for (std::size_t q = 0; q < draws.num_log_densities; ++q)
     writer.doubles(group, q == 0 ? "lp" : draws.names[q], {chain, draw}, draws.values.data() + q * rows);
   if (!draws.statistics.empty()) {
-    // The names of ArviZ's schema.
+    // These are the names of ArviZ's schema.
     const std::pair<const char*, double (*)(const DrawStatistics&)> known[] = {
         {"acceptance_rate", [](const DrawStatistics& s) { return s.acceptance; }},
         {"step_size", [](const DrawStatistics& s) { return s.step_size; }},
@@ -123,8 +123,8 @@ void write_statistics(const NetcdfWriter& writer, const DrawSet& draws, const Ne
   writer.doubles(group, "acceptance_rate", {chain, block}, rates.data());
 }
 
-/// The name that the variable of a column has: what netCDF does not allow in a name becomes `_`, and one that
-/// is taken, by a dimension or another column, gets a `_` at its end.
+/// Returns the name of the variable for a column. Characters that netCDF does not allow become `_`, and a
+/// name that a dimension or another column already has gets a `_` at its end.
 std::string variable_name(const std::string& column, std::set<std::string>& taken) {
   constexpr std::size_t kLongest = 200;  // bytes; netCDF allows 256
   const bool is_text = is_utf8(column) && column.size() <= kLongest;
@@ -141,7 +141,7 @@ std::string variable_name(const std::string& column, std::set<std::string>& take
   return name;
 }
 
-/// By column, the same in all groups.
+/// Returns the name of each column's variable, which is the same in all groups.
 std::map<std::string, std::string> variable_names(const NetcdfExtras& extras) {
   std::set<std::string> taken{"chain", "draw", "row", "feature", "column_mean", "column_sd", "scale_floor"};
   std::map<std::string, std::string> names;
@@ -155,14 +155,14 @@ bool are_whole(std::span<const double> values) {
                      [](double x) { return std::abs(x) <= kLargest && std::floor(x) == x; });
 }
 
-/// The values of one variable, chains x draws x rows.
+/// Returns the values [chains x draws x rows] of one variable.
 std::span<const double> of_variable(const PredictiveDraws& drawn, std::size_t v) {
   const std::size_t size = drawn.num_chains * drawn.draws.size() * drawn.num_rows;
   return std::span(drawn.values).subspan(v * size, size);
 }
 
-/// The columns that are integers in the file, by which ArviZ knows counts: the data and all replicates of
-/// them are whole numbers.
+/// Returns the columns that become integers in the file, so that ArviZ recognises counts: the data and all
+/// replicates of these columns are whole numbers.
 std::set<std::string> integer_columns(const NetcdfExtras& extras) {
   std::map<std::string, bool> whole;
   const auto look_at = [&](const PredictiveDraws& drawn) {
@@ -191,7 +191,7 @@ void write_rows(const NetcdfWriter& writer, int observed, int constant, const Ne
   const std::map<std::string, std::string> names = variable_names(extras);
   const std::set<std::string> integers = integer_columns(extras);
   const std::size_t num_rows = extras.data.size() / columns;
-  std::map<int, int> row_of;  // by group
+  std::map<int, int> row_of;  // the dimension `row` of each group
   std::vector<double> values(num_rows);
   for (std::size_t j = 0; j < columns; ++j) {
     const std::string& column = extras.columns[j];
@@ -199,7 +199,7 @@ void write_rows(const NetcdfWriter& writer, int observed, int constant, const Ne
         std::find(extras.observed.begin(), extras.observed.end(), column) != extras.observed.end();
     const int group = is_observed ? observed : constant;
     if (!row_of.contains(group)) row_of[group] = writer.counted(group, "row", num_rows);
-    if (writer.has(group, names.at(column))) continue;  // names that Unicode takes to be the same
+    if (writer.has(group, names.at(column))) continue;  // Unicode treats the two names as the same
     for (std::size_t i = 0; i < num_rows; ++i) values[i] = extras.data[i * columns + j];
     if (integers.contains(column))
       writer.integers(group, names.at(column), {row_of[group]}, values.data());
@@ -227,7 +227,7 @@ void write_data(const NetcdfWriter& writer, const DrawSet& draws, const NetcdfEx
   write_rows(writer, observed, constant, extras);
 }
 
-/// Replicates: a variable for each column, over chain, draw and row.
+/// Writes replicates: one variable for each column, over chain, draw and row.
 void write_predictive(const NetcdfWriter& writer, const char* name, const PredictiveDraws& drawn,
                       const DrawSet& draws, const NetcdfExtras& extras) {
   const int group = writer.group(name);
