@@ -83,9 +83,8 @@ std::string worst_of(const DrawDiagnostics& run, double ess, const std::vector<s
     if (!failed->trend.empty()) {
       const std::size_t q = failed->trend[0];
       if (run.tests[q].trend_is_of_scale)
-        return text(" is %s in the first %.0f %% of the draws than later",
-                    "the spread of " + names[q], run.tests[q].trend > 0 ? "larger" : "smaller",
-                    100 * run.tests[q].trend_share);
+        return text(" is %s in the first %.0f %% of the draws than later", "the spread of " + names[q],
+                    run.tests[q].trend > 0 ? "larger" : "smaller", 100 * run.tests[q].trend_share);
       return text(" is %.2f posterior sds away from its later value in the first %.0f %% of the draws",
                   names[q], std::abs(run.tests[q].trend), 100 * run.tests[q].trend_share);
     }
