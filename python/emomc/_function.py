@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from ._emomc import InputError
 
 #: Compiles a function for the GPUs of a compute capability, such as 9 and 0, and returns its LTO IR.
@@ -122,10 +124,25 @@ class _Compiler:
             text = repr(plain.__code__.co_code) + repr(plain.__code__.co_consts)
         names = list(inspect.signature(plain).parameters)
         is_list = [name == "out" if name not in self.parameters else self.parameters[name] > 0 for name in names]
+        self._check_indices(key, plain, names)
         symbol = "emomc_row_density" if key == "log_density" else "emomc_row_gradient"
         return _Compiled(
             int(compiled.address), text, _for_gpu(key, plain, names, is_list, symbol), names, (compiled, jitted)
         )
+
+    def _check_indices(self, key: str, plain: Callable[..., Any], names: Sequence[str]) -> None:
+        """Calls the function once in Python, since compiled code does not check indices of arrays."""
+        values: list[Any] = []
+        for name in names:
+            length = self.num_parameters if name == "out" else self.parameters.get(name, 0)
+            values.append(np.full(length, 0.0 if name == "out" else 0.5) if length or name == "out" else 0.5)
+        try:
+            with np.errstate(all="ignore"):
+                plain(*values)
+        except IndexError as error:
+            raise InputError(f"{key}: it uses an element that an array does not have: {error}") from error
+        except Exception:  # noqa: S110  other exceptions depend on the values, which are not the user's
+            pass
 
     def _arguments(self, key: str, plain: Callable[..., Any]) -> list[str]:
         """What is passed to a function of one row, in terms of rows_of()."""

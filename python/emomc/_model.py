@@ -112,7 +112,15 @@ class Linear:
 
 @dataclass(frozen=True)
 class GradientCheck:
-    """A gradient beside central differences of the log density; see `Model.check_gradient`."""
+    """A gradient beside central differences of the log density, at one point; `Model.check_gradient` returns it.
+
+    >>> import emomc
+    >>> model = emomc.Model(data={"x": [4.9, 5.2, 5.5]}, parameters={"m": emomc.real()},
+    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
+    >>> check = model.check_gradient([5.0])
+    >>> check.agrees, check.num_compared
+    (True, 1)
+    """
 
     agrees: bool  #: whether all compared elements differ by no more than the error of the differences
     num_compared: int

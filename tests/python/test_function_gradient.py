@@ -164,6 +164,10 @@ def test_a_run_goes_on_where_the_gradient_is_the_same(faithful, tmp_path):
         emomc.sample(model_of(faithful, "differences"), draws=90, resume=True, **options)
 
 
+def past_the_end(waiting, a, b, s, out):
+    out[3] = a
+
+
 @pytest.mark.parametrize(
     "gradient, message",
     [
@@ -172,6 +176,7 @@ def test_a_run_goes_on_where_the_gradient_is_the_same(faithful, tmp_path):
         (lambda waiting, a, out, w: None, "gradient: the argument w is a column that log_density does not take"),
         (lambda waiting, *out: None, "gradient: the argument out has no place of its own"),
         (lambda waiting, a, out: out.none(), "gradient: Numba cannot compile it"),
+        (past_the_end, "gradient: it uses an element that an array does not have: index 3 is out of bounds"),
     ],
 )
 def test_errors_say_what_is_wrong(faithful, gradient, message):
@@ -200,12 +205,11 @@ def test_gradients_are_linked_into_kernels_without_a_gpu(faithful):
     from test_function import cuda_target
 
     cuda_target()
-    for gradient in (slopes, "differences"):
-        for weights in ("", "w"):
-            model = model_of(faithful | {"w": np.ones(272)}, gradient, weights=weights)
-            kernels = model._posterior.function_kernels(9, 0)
-            assert len(kernels) == 3
-            assert all(0 < registers <= 255 and size > 1000 for registers, size in kernels)
+    for gradient, weights in ((slopes, "w"), ("differences", "")):
+        model = model_of(faithful | {"w": np.ones(272)}, gradient, weights=weights)
+        kernels = model._posterior.function_kernels(9, 0)
+        assert len(kernels) == 3
+        assert all(0 < registers <= 255 and size > 1000 for registers, size in kernels)
 
 
 @pytest.mark.skipif(not has_gpu(), reason="no GPU")
