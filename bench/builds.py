@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times of two builds of emomc on the same machine, in turns.
+"""Measures two builds of emomc on the same machine, in turns.
 
     bench/builds.py BEFORE AFTER --method cuda --rounds 3 [--json FILE]
 
-BEFORE and AFTER are programs. Each row of the table is a figure of `emomc bench`: the median over rounds of either, their
-ratio, and the spread of the rounds: the larger of the two programs' (largest - smallest) / median. A row is marked where
-the second is slower by more than 3 % beyond the spread.
+BEFORE and AFTER are programs. Each row of the table is one result of `emomc bench`: the medians over rounds of both
+programs, their ratio, and the spread of the rounds, which is the larger of the two programs' (largest - smallest) /
+median. A row is marked if the second program is slower by more than 3 % beyond the spread.
 """
 import argparse
 import concurrent.futures

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""A model of the efficiency of a run by the number of GPUs, for machines that were not there to be measured.
+"""Computes the efficiency of a run by the number of GPUs from a model, for machines that were not available to be
+measured.
 
   bench/cluster_model.py [--evaluation US] [--chains C] [--dim D] [--rows-seconds S] [--latency US] [--bandwidth GBS]
 
-Chains over P GPUs. A GPU evaluates its C / P chains; where a GPU has few chains, an evaluation of one chain takes longer
-(--few: microseconds per chain at 64 chains or fewer). At the end of each segment of 30 ms the draws are gathered:
+Chains over P GPUs. A GPU evaluates its C / P chains. If a GPU has few chains, an evaluation of one chain takes
+longer (--few: microseconds per chain at 16 chains or fewer). At the end of each segment of 30 ms the draws are
+gathered:
   gather = latency ceil(log2 P) + bytes (P - 1) / P / bandwidth,  bytes = C (dim + 2) 8 kept steps per segment.
-A GPU runs the next segment meanwhile, so that a gather counts only by what exceeds a segment, and by the imbalance: the
-slowest of P equal GPUs is later than their mean by sd sqrt(2 ln P), with sd = 0.5 % of a segment.
+A GPU runs the next segment in the meantime, so a gather counts only as far as it takes longer than a segment. The
+imbalance counts too: the slowest of P equal GPUs is later than their mean by sd sqrt(2 ln P), with sd = 0.5 % of a
+segment.
 
-Rows over P GPUs. Each evaluation of all chains takes T / P, and a gather of nodes in the queue:
+Rows over P GPUs. Each evaluation of all chains takes T / P and a gather of nodes in the queue:
   gather = latency ceil(log2 P) + C nodes 8 bytes / bandwidth,  nodes = 16 per rank.
 
 --evaluation and --few are measured (docs/performance.md, one H100, a mixture of 8 components on 1e6 rows). The sd of a
-segment, the latency and the bandwidth, of a network of 100 Gbit/s, are assumptions that nobody has measured here.
+segment, and the latency and the bandwidth of a network of 100 Gbit/s, are assumptions that have not been measured
+here.
 """
 import argparse
 import math

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Proposals on ordinary problems with the other settings left at their defaults: seconds from the file to 400 effective
-draws of every quantity, and what `emomc diagnose` says. The rules of `sampler.proposal.kind: auto` come from it.
+"""Compares proposals on ordinary problems with default settings otherwise: seconds from the file to 400 effective
+draws of every quantity, and what `emomc diagnose` reports. The rules of `sampler.proposal.kind: auto` come from the
+results.
 
     bench/default_proposals.py build/release/bin/emomc --kinds component_wise,nuts:diagonal --only mixtures
     bench/default_proposals.py build/release/bin/emomc --kinds crank_nicolson:dense,nuts:dense --only examples
 
-Problems are the examples of docs/examples/likelihoods, random mixtures of easy_mixtures.py, and mixtures and regressions
-of the small data sets that come with scikit-learn, if it is there. Each kind runs on two threads with the seeds 1 to
---seeds, for at most --seconds. Printed are processor seconds, which other work on the machine changes less than wall
-time, and wall seconds; a run that has not reached 400, or that diagnose rejects, has its verdict in place of them.
+Problems are the examples of docs/examples/likelihoods, random mixtures of easy_mixtures.py, and mixtures and
+regressions of the small data sets of scikit-learn, if it is installed. Each kind runs on two threads with the seeds 1
+to --seeds, for at most --seconds. The script prints processor seconds, which other work on the machine changes less
+than wall time, and wall seconds. If a run has not reached 400 effective draws, or if diagnose rejects it, its verdict
+is printed instead.
 """
 import argparse
 import json

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Hashes of the draws of short runs: every model, proposal, precision and form of the kernels.
+"""Computes hashes of the draws of short runs with every model, proposal, precision and form of the kernels.
 
     bench/draw_hashes.py --emomc build/release/bin/emomc --backend cpu -o before.json
     bench/draw_hashes.py --emomc build/release/bin/emomc --backend cpu --configs configs --data ../shared/data -o before.json
     bench/draw_hashes.py --compare before.json after.json
 
-A change of the code that should not change draws is shown to keep them by the last command, which names the cases
-whose hashes differ and exits with code 1. On a GPU the sizes are such that each form of the kernels runs.
+The last command shows whether a change of the code keeps the draws: it names the cases whose hashes differ and exits
+with code 1 if there are any. On a GPU the sizes are chosen so that each form of the kernels runs.
 
-With --configs the cases are instead the configurations of a directory, for a few steps: those of `run` by their draws,
-those of `evaluate` by the probabilities that follow from all draws. Data that a configuration says how to simulate are
-made by the program under test; where data are absent the configuration is named as skipped.
+With --configs the cases are instead the configurations of a directory, for a few steps. Those of `run` are compared by
+their draws, and those of `evaluate` by the probabilities that follow from all draws. If a configuration describes how
+to simulate its data, the program under test makes them; if the data are not available, the configuration is listed as
+skipped.
 """
 import argparse
 import concurrent.futures

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random easy mixtures, sampled with the default settings: how many runs does `emomc diagnose` accept, and are they
+"""Samples random easy mixtures with the default settings: how many runs does `emomc diagnose` accept, and are these
 right?
 
 A problem has K = 2 to 4 components in d = 1 to 3 columns, 200 to 1,000 rows and weights of at least 0.15; K is given
@@ -12,7 +12,7 @@ standard deviations of each run are compared with those of a longer run with ano
     bench/easy_mixtures.py build/release/bin/emomc --problems 100 --separation overlapping
 
 The exit code is 1 if fewer than `--least` of the problems pass, or if a mean or a standard deviation of a run that
-passed is wrong. Needs only Python.
+passed is wrong. The script needs only Python.
 """
 import argparse
 import concurrent.futures

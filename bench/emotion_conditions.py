@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What becomes of softmax regression on EMO-DB where test recordings are shorter, quieter, noisier or of telephone band.
+"""Measures softmax regression on EMO-DB if test recordings are shorter, quieter, noisier or limited to telephone band.
 
-Each speaker is left out in turn. `emomc train` makes a model of the recordings of the others, and `emomc classify` uses it
-for the speaker's recordings under each condition: cut to a length (the middle), quieter, with pink noise (a level below the
-recording's own power), with the band of a telephone alone. What is known of the speaker differs too:
+Each speaker is left out in turn. `emomc train` makes a model of the recordings of the others, and `emomc classify`
+applies it to the speaker's recordings under each condition: cut to their middle part, made quieter, with pink noise
+(its level is relative to the recording's own power), or limited to the band of a telephone. The recordings that are
+known of the speaker differ too:
 
     own     all recordings of the speaker, under the same condition
     clean   all recordings of the speaker as they are, the classified one among them
@@ -14,7 +15,7 @@ recording's own power), with the band of a telephone alone. What is known of the
     bench/emotion_conditions.py EMODB --emomc build/release/bin/emomc --train noise --conditions clean noise-20 noise-10 noise-5
 
 With `--train noise` each training recording has, by chance, no noise or pink noise at 20, 10 or 5 dB.
-It needs NumPy. It prints accuracy, UAR, mean confidence and log loss, and keeps nothing.
+The script needs NumPy. It prints accuracy, UAR, mean confidence and log loss, and keeps no files.
 """
 import argparse
 import csv

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""`emomc evaluate` of EMO-DB beside openSMILE's ComParE 2016 functionals with scikit-learn's softmax regression, on the same
-folds: each speaker left out in turn, functionals standardised by speaker, penalty chosen by leaving training speakers out
-in turn, by log loss alone.
+"""Compares `emomc evaluate` on EMO-DB with scikit-learn's softmax regression on openSMILE's ComParE 2016 functionals,
+on the same folds: each speaker is left out in turn, functionals are standardised by speaker, and the penalty is
+chosen by the log loss of training speakers that are left out in turn.
 
-openSMILE's licence is for research only: it is no part of this project, and nothing of it may be used commercially without
-another licence. This script is therefore run by hand alone, with packages that you install yourself:
+openSMILE's licence is for research only: openSMILE is not part of this project, and may not be used commercially
+without another licence. This script is therefore only run by hand, with packages that you install yourself:
 
     pip install opensmile scikit-learn numpy
     bench/emotion_opensmile.py EMODB --emomc build/release/bin/emomc [--set ComParE_2016 | eGeMAPSv02] [--seeds 5]
 
-It prints scores and paired differences over speakers of three methods: emomc by its own functionals, emomc by openSMILE's
-table (`features.table`), and scikit-learn's regression on that table. `--methods` leaves out some. The table is removed at
-the end.
+The script prints scores and paired differences over speakers of three methods: emomc with its own functionals, emomc
+with openSMILE's table (`features.table`), and scikit-learn's regression on that table. `--methods` leaves out some of
+them. The table is removed at the end.
 """
 import argparse
 import csv

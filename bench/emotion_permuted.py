@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What `emomc evaluate` finds where there is nothing to find: EMO-DB's emotions permuted within each speaker.
+"""Measures what `emomc evaluate` finds if there is nothing to find: EMO-DB's emotions are permuted within each
+speaker.
 
-Everything that an evaluation chooses, it chooses by the permuted labels. The mean UAR over permutations is 1 / 7 if nothing
-of the test speakers enters what predicts them. Functionals are computed once and read as a table; chains are short, since
-noise of draws does not raise the UAR of labels that say nothing.
+An evaluation makes all its choices by the permuted labels. The mean UAR over permutations is 1 / 7 if predictions for
+test speakers do not depend on their labels. Functionals are computed once and read as a table. Chains are short, since
+noise of draws does not raise the UAR of labels without information.
 
     bench/emotion_permuted.py EMODB --emomc build/release/bin/emomc [--permutations 20]
 
-It prints UAR and log loss of each permutation and their means with standard errors, and exits with 1 where the mean UAR is
-not within 0.02 of chance.
+The script prints UAR and log loss of each permutation and their means with standard errors. The exit code is 1 if the
+mean UAR is not within 0.02 of chance.
 """
 import argparse
 import csv

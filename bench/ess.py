@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Effective draws per second of emomc and of NumPyro's NUTS for the same posterior, on the same machine in one run.
+"""Measures effective draws per second of emomc and of NumPyro's NUTS for the same posterior, on one machine in one
+run.
 
     python3 bench/ess.py --data 'DIRECTORY/Sad_*.csv' [--emomc build/release/bin/emomc] [--backend cuda]
                          [--proposals crank_nicolson,component_wise,stretch:512] [--chains 64,512] [--json FILE] [--no-numpyro]
                          [--set sampler.proposal.target_acceptance=0.3 ...]
 
-The model is a diagonal Gaussian mixture of standardised columns: means normal(0, 3), log scales normal(-0.5, 1),
-weights Dirichlet(1). All chains of both programs start at the same EM fit. The bulk ESS of both sets of draws comes
-from `emomc summary` (NumPyro's log density is that of the unconstrained parameters); quantities of components are
-those after relabelling. A group counts only if each of its R-hats is below 1.01. Rates are per second of sampling and
-per second of warm-up and sampling; neither includes compilation. --warmup and --thin count steps of crank_nicolson;
-other proposals take so many more steps that the number of evaluations is equal, but for those with trajectories (nuts,
-hmc, mala), which have --nuts-warmup and --nuts-draws. PROPOSAL:N runs N chains of that proposal. Without numpyro only emomc is measured.
+The model is a diagonal Gaussian mixture of standardised columns with the priors normal(0, 3) for means, normal(-0.5,
+1) for log scales and Dirichlet(1) for weights. All chains of both programs start at the same EM fit. The bulk ESS of
+both sets of draws is computed by `emomc summary` (NumPyro's log density is that of the unconstrained parameters);
+quantities of components are those after relabelling. A group of chains counts only if each of its R-hats is below
+1.01. Rates are per second of sampling and per second of warm-up and sampling; neither includes compilation. --warmup
+and --thin are numbers of steps of crank_nicolson. Other proposals take as many more steps as make the number of
+evaluations equal, except those with trajectories (nuts, hmc, mala), which have --nuts-warmup and --nuts-draws.
+PROPOSAL:N runs N chains of that proposal. Without numpyro only emomc is measured.
 """
 import argparse
 import csv

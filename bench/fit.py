@@ -1,9 +1,11 @@
-"""EM: seconds per round of `emomc fit` and of scikit-learn's GaussianMixture from the same start, in the same run.
+"""Measures EM: seconds per round of `emomc fit` and of scikit-learn's GaussianMixture from the same start, in the same
+run.
 
   python3 bench/fit.py [--emomc PATH] [--rows 10000 100000] [--covariance diag full] [--backends cpu cuda]
 
 Rows are drawn from a mixture of 8 components in 13 columns. Both programs take the same number of rounds, in turn, and
-the least of three times counts. Prints a line for each and writes them with --json FILE. Needs numpy, scikit-learn.
+the least of three times counts. The script prints a line for each case and writes all of them with --json FILE. It
+needs numpy and scikit-learn.
 """
 import argparse
 import json

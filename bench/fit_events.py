@@ -1,9 +1,10 @@
-"""The maximum-likelihood fit of two Gaussians with one mean, with standard errors: the whole of `emomc fit`, and MIGRAD
-and HESSE of iminuit with a NumPy likelihood, in the same run, from reading the file to the numbers.
+"""Measures the maximum-likelihood fit of two Gaussians with one mean, with standard errors: the whole of `emomc fit`,
+and MIGRAD and HESSE of iminuit with a NumPy likelihood, in the same run, from reading the file to the estimates.
 
   python3 bench/fit_events.py [--emomc PATH] [--events 1000000] [--repeat 3]
 
-Prints seconds of both, their ratio, and the differences of values and errors in units of the errors. Needs numpy, iminuit.
+The script prints the seconds of both programs, their ratio, and the differences of values and errors in units of the
+errors. It needs numpy and iminuit.
 """
 import argparse
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How close the rule that chooses the kernels of a step is to the fastest of them, measured on this GPU.
+"""Measures on this GPU how close the rule that chooses the kernels of a step is to the fastest choice.
 
     bench/forms.py --emomc build/release/bin/emomc [--rounds 3] [--json FILE]
 
-Random walks on a GPU run in separate kernels for the parts of a step, or in one of five forms of a kernel that runs many
-steps (docs/gpu-kernels.md); a rule on sizes chooses (libsampler/src/resident_plan.cpp). Each row of the table is one size:
-the microseconds of a step in each form that the chains fit, what the rule chose, and its time over the smallest. Times
-are medians over rounds in which all forms take turns.
+Random walks on a GPU run in separate kernels for the parts of a step, or in one of five forms of a kernel that runs
+many steps (docs/gpu-kernels.md); a rule on sizes chooses (libsampler/src/resident_plan.cpp). Each row of the table is
+one size. It has the microseconds of a step in each form in which the chains fit, what the rule chose, and the ratio of
+its time to the smallest. Times are medians over rounds in which all forms take turns.
 """
 import argparse
 import json

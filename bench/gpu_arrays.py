@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Measures what sampling an array of a GPU copies to the host, and how much memory of the device it takes.
+"""Measures what is copied to the host when an array on a GPU is sampled, and how much memory of the device this takes.
 
     python3 bench/gpu_arrays.py [--library cupy] [--rows 100000000] [--json out.json]
 
-For a mixture of Gaussians and for an expression, on an array of rows x 1 in float64: bytes from device to host in all
-and beside the draws, the peak of device memory in sizes of the array, and seconds. Both limits of issue 34 are checked,
-and that a smaller array has the draws of the same values from the host, bit for bit; the exit code is 1 where one of
-them is not kept. Copies are traced by CUPTI (bench/trace_copies.cpp, which is compiled here), memory by asking the
-driver every millisecond. The package emomc has to be importable (PYTHONPATH=build/release/python).
+For a mixture of Gaussians and for an expression, on an array of rows x 1 in float64, the script prints the bytes from
+device to host in total and without the draws, the peak of device memory in sizes of the array, and seconds. It checks
+both limits of issue 34, and that a smaller array has the same draws as its values on the host, bit for bit; the exit
+code is 1 if one of these checks fails. Copies are traced by CUPTI (bench/trace_copies.cpp, which is compiled by the
+script), and memory by asking the driver every millisecond. The package emomc has to be importable
+(PYTHONPATH=build/release/python).
 """
 
 import argparse

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Log likelihoods with their gradients beside JAX on a GPU, in one run.
+"""Measures log likelihoods with their gradients beside JAX on a GPU, in one run.
 
     bench/gradients.py --emomc build/release/bin/emomc [--seconds 0.3] [--json FILE]
 
-Prints microseconds for value and gradient of one chain: the wall time of a batch divided by its chains, without
-transfers. In JAX a likelihood is jit(vmap(value_and_grad(f))), of the same precision. `times` is the ratio of value
-and gradient to an evaluation alone, of emomc."""
+The script prints microseconds for value and gradient of one chain: the wall time of a batch divided by its chains,
+without transfers. In JAX a likelihood is jit(vmap(value_and_grad(f))), in the same precision. `times` is emomc's ratio
+of value and gradient to an evaluation alone."""
 import argparse
 import json
 import os

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The plot of docs/statistics.md: the difference between the distribution function of each quantity in Geweke's joint
-test and that of independent pairs, with a panel for each proposal.
+"""Makes the plot of docs/statistics.md: the difference between the distribution function of each quantity in Geweke's
+joint test and that of independent pairs, with a panel for each proposal.
 
   bench/joint.py build/release/bin/test_libsampler [--broken KIND=PROGRAM ...] -o docs/images/geweke.svg
 
---broken: a program with a mutation, as scripts/mutation-check.py --leave makes it; its lines are red in the panel of
-KIND.
+--broken names a program with a mutation, as scripts/mutation-check.py --leave makes it; its lines are red in the panel
+of KIND.
 """
 import argparse
 import collections

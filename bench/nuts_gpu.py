@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Samplers with gradients of emomc beside NumPyro's NUTS on the same GPU in one run: Poisson and logistic regression, 64
-chains.
+"""Compares emomc's gradient samplers with NumPyro's NUTS on the same GPU in one run: Poisson and logistic regression,
+64 chains.
 
     bench/nuts_gpu.py --emomc build/release/bin/emomc [--chains 64] [--warmup 300] [--draws 1000] [--backend cuda]
                       [--only poisson|logistic] [--kinds nuts,chees,hmc] [--no-numpyro] [--json FILE]
 
-Prints the smallest bulk ESS of a parameter (of `emomc summary`, for both programs' draws), that a second of sampling,
-warm-up and compilation not counted, and gradients per effective draw. Both programs have the same priors, the same
-lengths of warm-up and sampling, and float32 terms of rows; NumPyro's chains begin near the truth, since its own starts
-take it minutes of deep trees."""
+The script prints the smallest bulk ESS of a parameter (by `emomc summary`, for the draws of both programs), this ESS
+per second of sampling, without warm-up and compilation, and gradients per effective draw. Both programs have the same
+priors, the same lengths of warm-up and sampling, and float32 terms of rows. NumPyro's chains begin near the truth,
+because with its own starts they take minutes of deep trees."""
 import argparse
 import json
 import os

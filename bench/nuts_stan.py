@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Effective draws per second of emomc's NUTS and of Stan's (R's rstan), the same posteriors on the same cores in one run.
+"""Measures effective draws per second of emomc's NUTS and of Stan's (R's rstan), for the same posteriors on the same
+cores in one run.
 
     python3 bench/nuts_stan.py [--emomc build/release/bin/emomc] [--cases poisson,logistic,eight_schools,galaxies]
                                [--rounds 3] [--warmup 1000] [--draws 1000] [--chains 4] [--cores 2] [--stan-cache DIR]
                                [--set sampler.proposal.target_acceptance=0.9 ...] [--json FILE]
 
-In each round each program samples once, with another seed. --draws are those of the regressions, of which a run takes
-seconds; the other two take ten times as many, so that their milliseconds are not those of saving files. The estimator
-is ArviZ's for both: bulk ESS of each parameter, of which the smallest counts (neither log densities nor derived
-quantities are parameters). Both programs begin as they do by default and adapt to an acceptance of 0.8.
+In each round each program samples once, with another seed. --draws is the number for the regressions, which take
+seconds; the other two posteriors take ten times as many draws, so that their times of milliseconds are not dominated
+by writing files. ESS is estimated by ArviZ for both: the smallest bulk ESS of the parameters (neither log densities
+nor derived quantities are parameters). Both programs use their default starts and adapt to an acceptance of 0.8.
 
-The seconds are those which the programs state for warm-up and for sampling, without start-up and compilation (which is
-printed). emomc's are wall time and contain the writing of its files. Stan 2.21 states the processor's time of each
-chain; it is added and divided by the number of cores, as if cores never waited. So a busy machine makes emomc look
-worse; "waited" is the share of its cores' time that emomc did not use, because others had them or it used one thread.
-Rounds in which an R-hat of either program is above 1.01 are left out and named. Posterior means of the other rounds
-together are compared in combined standard errors. Needs numpy, ArviZ, and R with rstan and jsonlite."""
+The seconds are those which the programs report for warm-up and for sampling, without start-up and compilation (which
+is printed). emomc's are wall time and include writing its files. Stan 2.21 reports the processor time of each chain;
+the sum is divided by the number of cores, as if cores never waited. A busy machine therefore makes emomc look worse.
+"waited" is the share of its cores' time that emomc did not use, because other programs had the cores or because it
+used one thread. Rounds in which an R-hat of either program is above 1.01 are left out and listed. Posterior means of
+all other rounds are compared in combined standard errors. The script needs numpy, ArviZ, and R with rstan and
+jsonlite."""
 import argparse
 import csv
 import json

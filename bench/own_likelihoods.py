@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Likelihoods of the user's own beside JAX on a GPU, or NumPy and Numba on the CPU, in one run.
+"""Measures likelihoods of the user's own beside JAX on a GPU, or NumPy and Numba on the CPU, in one run.
 
     bench/own_likelihoods.py --emomc build/release/bin/emomc [--method cuda|cpu] [--seconds 0.3] [--json FILE]
 
-Prints microseconds per evaluation of one chain: the wall time of a batch divided by its chains, without transfers.
-Peers that cannot be imported are left out by name. In JAX a likelihood is jit(vmap(f)); in NumPy one chain after the
-other; in Numba a parallel loop over rows (fastmath) for each chain. own_likelihoods_stan.py has the same likelihoods
-beside Stan."""
+The script prints microseconds per evaluation of one chain: the wall time of a batch divided by its chains, without
+transfers. Peers that cannot be imported are left out and named. In JAX a likelihood is jit(vmap(f)); in NumPy chains
+are evaluated one after the other; in Numba a parallel loop over rows (fastmath) evaluates each chain.
+own_likelihoods_stan.py has the same likelihoods beside Stan."""
 import argparse
 import json
 import pathlib

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Likelihoods of the user's own beside Stan (R's rstan), one thread each, one chain, float64, in one run.
+"""Measures likelihoods of the user's own beside Stan (R's rstan), one thread each, one chain, float64, in one run.
 
     bench/own_likelihoods_stan.py --emomc build/release/bin/emomc [--seconds 0.3] [--rounds 3] [--stan-cache DIR] [--json FILE]
 
-Prints microseconds of one evaluation of the likelihoods of own_likelihoods.py, as medians over rounds in which the
-programs take turns:
+The script prints microseconds of one evaluation of the likelihoods of own_likelihoods.py, as medians over rounds in
+which the programs take turns:
   log_prob    the log density: Stan's log_prob(fit, u, adjust_transform = FALSE, gradient = FALSE), which keeps a tape
-              for gradients although none is asked for, beside our value
+              for gradients although none is requested, beside emomc's value
   doubles     the log density once more, beside Stan's model with nothing to differentiate: generated quantities,
               which rstan evaluates in doubles
-  gradient    value and gradient: log_prob(..., gradient = TRUE) beside ours
-Each model of bench/stan is written in two ways, with Stan's densities of vectors and as fast as we know how (its
-densities of generalised linear models; one term less for each row of the mixture): the faster one is the peer, and the
-table names it. Stan's priors are part of its time, of two parameters to fifty-one beside 1e5 rows or more. Stan is
-compiled with -O3 -march=native, which takes a minute for each model that --stan-cache does not have. The values of both
-programs are compared. OMP_NUM_THREADS=1 and --threads 1 make both run in one thread."""
+  gradient    value and gradient: log_prob(..., gradient = TRUE) beside emomc's
+Each model of bench/stan is written in two ways, with Stan's densities of vectors and in the fastest way that we know
+(its densities of generalised linear models; one term less for each row of the mixture). The faster one is the peer,
+and the table names it. Stan's time includes its priors, those of two to fifty-one parameters beside 1e5 rows or more.
+Stan is compiled with -O3 -march=native, which takes a minute for each model that --stan-cache does not have. The
+values of both programs are compared. OMP_NUM_THREADS=1 and --threads 1 make both run in one thread."""
 import argparse
 import json
 import pathlib

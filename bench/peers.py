@@ -1,6 +1,6 @@
-"""Other programs on the problems of problem.py. Each function prepares a problem of `n` rows and returns run(count),
-which does the work `count` times (`count` times run.steps, if it has this attribute) and waits for the end. It raises
-ImportError if the peer is not installed.
+"""Runs other programs on the problems of problem.py. Each function prepares a problem of `n` rows and returns
+run(count), which does the work `count` times (`count` times run.steps, if it has this attribute) and waits for the
+end. It raises ImportError if the peer is not installed.
 
 Parameters stay on the peer's device and results are not read back, although a sampler would have to do both. Loops
 are on the device if the peer supports this (JAX), or the launches form one graph (PyTorch).

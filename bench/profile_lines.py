@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where a kernel executes and waits, by stretches of machine code whose instructions are executed equally often.
+"""Shows where a kernel executes and waits, by stretches of machine code whose instructions are executed equally often.
 
     ncu --section SourceCounters --kernel-name regex:resident_kernel --launch-skip 2 --launch-count 1 -o profile \\
         build/release/bin/emomc bench --method cuda --rows 5316 --chains 512 --proposal component_wise

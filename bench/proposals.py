@@ -3,10 +3,10 @@
   python3 bench/proposals.py [--bin build/release/bin] [--sad 'DIRECTORY/Sad_*.csv'] [--backend cpu] [--only TARGET]
                              [--kinds KIND,...] [--json FILE]
 
-The targets are the Sad frames (skipped without --sad), the galaxies with three and with six components, a
-two-Gaussian fit of 20,000 simulated events, and, without data, a correlated normal in 100 dimensions and a banana.
-ESS is the minimum of bulk and tail ESS over log densities and all parameters. All runs have the same number of
-evaluations, a quarter of them in warm-up. Needs only Python.
+The targets are the Sad frames (skipped without --sad), the galaxies with three and with six components, a two-Gaussian
+fit of 20,000 simulated events, and, without data, a correlated normal in 100 dimensions and a banana. ESS is the
+minimum of bulk and tail ESS over log densities and all parameters. All runs have the same number of evaluations, a
+quarter of them in warm-up. The script needs only Python.
 """
 import argparse
 import json

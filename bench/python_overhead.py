@@ -1,13 +1,13 @@
-"""The time of emomc.sample over that of `emomc run` for the same work.
+"""Measures the time of emomc.sample divided by that of `emomc run` for the same work.
 
   PYTHONPATH=build/release/python python3 bench/python_overhead.py [--emomc PATH] [--seconds 20] [--runs 11]
 
-Rows are drawn from a mixture of 4 components in 5 columns. Both write a run directory with the same configuration; the number
-of draws is chosen so that a run takes about --seconds. Runs alternate, and which goes first; the first pair is not counted.
-Both are timed by the wall clock from the call to its return: of the program with its start and the reading of the data, of
-Python without the import of the package. The draws are compared, bit for bit. Prints the median of the ratios of pairs, which is
-asked to be at most 1.03, the same of processor time, which other work on the machine disturbs less, and writes all times with
---json FILE. Needs numpy.
+Rows are drawn from a mixture of 4 components in 5 columns. Both write a run directory with the same configuration; the
+number of draws is chosen so that a run takes about --seconds. The two runs of a pair alternate in which goes first;
+the first pair is not counted. Both are timed by the wall clock from the call to its return: the program with its start
+and the reading of the data, Python without the import of the package. The draws are compared, bit for bit. The script
+prints the median of the ratios of pairs, which should be at most 1.03, and the same for processor time, which other
+work on the machine disturbs less. It writes all times with --json FILE. It needs numpy.
 """
 import argparse
 import json

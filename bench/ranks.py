@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The time of a run by the number of GPUs, or of processes, in alternating runs; draws are compared.
+"""Measures the time of a run by the number of GPUs, or of processes, in alternating runs; draws are compared.
 
   bench/ranks.py EMOMC [--rows N] [--dim D] [--components K] [--chains C] [--draws S] [--thin T] [--repeat R]
                        [--proposal KIND,KIND,...] [--layout NAME]... [--out FILE]
@@ -8,11 +8,11 @@
     --layout gpus:1 --layout gpus:2 --layout mpi:2 --layout mpi:3 --layout mpi:4 --layout rows:2 \\
     --layout gpu-rows:2
 
-A layout is `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs where there are some), `gpu-rows:2` and
-`rows:2` (the same two with the rows divided in place of the chains) or `cpu:2` and `cpu-rows:2` (the last two with backend cpu). The first one is
-the baseline. Prints, for each proposal and layout, the median time of sampling, its ratio to the baseline's, and the share
-of the time in which rank 0 gathered segments of all ranks. The exit code is 1 where chain files differ or a run fails or
-does not end.
+A layout is `gpus:2` (GPUs of one process), `mpi:2` (processes of mpirun, on GPUs if there are any), `gpu-rows:2` and
+`rows:2` (the same two with the rows divided instead of the chains) or `cpu:2` and `cpu-rows:2` (`mpi:2` and `rows:2`
+with backend cpu). The first layout is the baseline. The script prints, for each proposal and layout, the median time
+of sampling, its ratio to that of the baseline, and the share of the time in which rank 0 gathered segments of all
+ranks. The exit code is 1 if chain files differ, or if a run fails or does not end.
 """
 import argparse
 import hashlib

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The table of docs/performance.md: emomc at all sizes, and each installed peer next to it, in one run.
+"""Makes the tables of docs/performance.md: emomc at all sizes, and each installed peer beside it, in one run.
 
     python3 bench/run.py [--emomc build/release/bin/emomc] [--json FILE] [--docs docs/performance.md]
     python3 bench/run.py --from FILE --docs docs/performance.md     # writes the page from an earlier run
 
-Peers: scikit-learn, Numba, Stan (R's rstan, which takes a minute to compile); with a GPU also CuPy, JAX, PyTorch,
-Numba and the float32 kernel that was emomc's first version. In each round everything is timed once, emomc and peers
-in turn; the results are medians over rounds. --em adds rounds of EM (fit.py) and --ess 'Sad_*.csv' effective draws
-per second compared with NumPyro (ess.py); both take minutes. Nothing here passes or fails because of a time. Needs
-numpy.
+Peers are scikit-learn, Numba and Stan (R's rstan, which takes a minute to compile); with a GPU also CuPy, JAX,
+PyTorch, Numba and the float32 kernel that was emomc's first version. In each round everything is timed once, emomc and
+peers in turn; the results are medians over rounds. --em adds rounds of EM (fit.py) and --ess 'Sad_*.csv' effective
+draws per second compared with NumPyro (ess.py); both take minutes. The script never passes or fails because of a time.
+It needs numpy.
 """
 import argparse
 import json

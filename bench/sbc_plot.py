@@ -4,8 +4,8 @@
     EMOMC_SBC_FOLDER=$PWD/build/sbc ctest --test-dir build/release -L long -R Calibration
     bench/sbc_plot.py build/sbc docs/images/sbc.svg
 
-A line is the share of ranks up to a position, minus that of uniform ranks; the band is the tests' own. Needs only
-Python.
+A line is the share of ranks up to a position, minus that of uniform ranks; the band is that of the tests. The script
+needs only Python.
 """
 import argparse
 import json
