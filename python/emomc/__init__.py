@@ -14,7 +14,7 @@ docs/python.md has the rest.
 from ._classifier import Classifier
 from ._compare import Comparison, compare
 from ._corpus import Corpus, list_corpus
-from ._draws import Draws, DrawsWarning, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
+from ._draws import Draws, DrawsWarning, Finding, Interrupted, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._evaluate import Evaluation, evaluate
 from ._mixture import GaussianMixture
@@ -28,6 +28,7 @@ from ._model import (
     simplex,
     unit,
 )
+from ._predict import Partition, Prediction, Predictions
 from ._priors import (
     Prior,
     beta,
@@ -46,6 +47,7 @@ from ._priors import (
     von_mises,
 )
 from ._relabel import relabel
+from ._rungs import Evidence, Rungs
 from ._sample import sample
 from ._stacking import Stacking, stack
 
@@ -66,6 +68,9 @@ __all__ = [
     "MachineError",
     "Model",
     "Parameter",
+    "Partition",
+    "Prediction",
+    "Predictions",
     "Prior",
     "Rungs",
     "Stacking",

@@ -35,6 +35,7 @@ class Posterior:
         where: list[tuple[str, str]],
         prepare: list[tuple[str, str]],
         derived: list[tuple[str, str]],
+        rows: list[tuple[str, str]],
         simulate: list[tuple[str, str]],
         linear: list[tuple[str, str, list[str], str, str]],
         constants: list[tuple[str, list[int], list[float]]],
@@ -243,6 +244,22 @@ def train_softmax(
 ) -> tuple[SoftmaxModel, float, float, list[str]]: ...
 def list_corpus(kind: str, path: str) -> tuple[list[tuple[str, str, str, str]], list[str]]: ...
 def read_run(directory: str) -> Draws: ...
+def predicted_columns(draws: Draws, posterior: Posterior | None) -> tuple[list[str], list[str]]: ...
+def predict(
+    draws: Draws,
+    posterior: Posterior | None,
+    columns: list[str],
+    arrays: list[Any],
+    most: int,
+    quantiles: list[float],
+) -> tuple[
+    list[str],
+    int,
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    tuple[NDArray[np.int32], float, bool, int, int, str] | None,
+]: ...
 def match_features(
     features: NDArray[np.float64], draws: int, components: int, count: int
 ) -> tuple[NDArray[np.int32], bool]: ...

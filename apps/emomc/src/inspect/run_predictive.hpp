@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "emomc/posterior/predictive.hpp"
+#include "emomc/posterior/run_data.hpp"
 
 namespace emomc::app {
-
-/// The data of a run, all columns that its likelihood uses. Throws InputError where they are missing, are not
-/// those of the run by their SHA-256, or take more than 2 GB.
-Table data_of_run(const std::filesystem::path& directory);
 
 /// Draws the data of a run anew; `drawn` is the layout of its chains. Throws InputError as RowSimulator does.
 RowSimulator simulator_of_run(const std::filesystem::path& directory, const ParameterLayout& drawn,

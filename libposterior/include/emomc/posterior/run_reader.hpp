@@ -29,6 +29,12 @@ std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::
 /// What the manifest says that the run of a directory began with; nothing where it does not say.
 std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory);
 
+/// The leading blocks of a chain's layout, which are the parameters of the likelihood; sampled arguments of
+/// priors follow them. Throws InputError, which names `run`, if these blocks are not those of `model` with
+/// `dim` columns.
+ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
+                                     const std::string& run);
+
 /// The run in a directory. May be called at any moment of the run. Throws InputError if it is damaged, has no
 /// draws after warm-up, or holds the chains of many posteriors.
 Inspection inspect_directory(const std::filesystem::path& directory, Numbering numbering,

@@ -1,49 +1,65 @@
-#include "row_summaries.hpp"
+#include "emomc/posterior/row_summaries.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
-#include "progress.hpp"
+#include "emomc/posterior/text_table.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 25;  // draws x rows x quantities in memory: 256 MB
 // Series that are copied out of the values together, because their numbers share lines of cache.
 constexpr std::size_t kTogether = 8;
 
-}  // namespace
+/// The places of levels, the lowest level first.
+std::vector<std::size_t> ascending(const std::vector<double>& levels) {
+  for (const double level : levels)
+    if (!(level >= 0 && level <= 1))
+      throw InputError("quantiles: " + shortest_text(level) + " is out of range; allowed: 0 to 1");
+  std::vector<std::size_t> order(levels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return levels[a] < levels[b]; });
+  return order;
+}
 
-RowSummary summary_of(std::span<double> values) {
-  RowSummary s;
+/// Summarises one quantity of one row, the number `at`. Reorders `values`, which are not empty.
+void summarize(std::span<double> values, const std::vector<std::size_t>& order, std::size_t at,
+               RowSummaries& all) {
   const auto n = static_cast<double>(values.size());
-  s.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  for (double x : values) s.sd += (x - s.mean) * (x - s.mean);
-  s.sd = values.size() > 1 ? std::sqrt(s.sd / (n - 1)) : 0;
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (double x : values) squares += (x - mean) * (x - mean);
+  all.mean[at] = mean;
+  all.sd[at] = values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
   auto unsorted = values.begin();  // everything before is in its place
-  for (std::size_t q = 0; q < kQuantileLevels.size(); ++q) {
-    const double at = kQuantileLevels[q] * (n - 1);
-    const auto low = values.begin() + static_cast<std::ptrdiff_t>(at);
+  for (const std::size_t q : order) {
+    const double place = all.levels[q] * (n - 1);
+    const auto low = values.begin() + static_cast<std::ptrdiff_t>(place);
     if (low >= unsorted) {
       std::nth_element(unsorted, low, values.end());
       unsorted = low + 1;
     }
     const double high = unsorted < values.end() ? *std::min_element(unsorted, values.end()) : *low;
-    s.quantiles[q] = *low + (at - std::floor(at)) * (high - *low);
+    all.quantiles[at * order.size() + q] = *low + (place - std::floor(place)) * (high - *low);
   }
-  return s;
 }
 
-std::vector<RowSummary> summarize_rows(const RowQuantities& quantities, ThreadPool& threads,
-                                       const RowBlockHandler& handle) {
+}  // namespace
+
+RowSummaries summarize_rows(const RowQuantities& quantities, std::vector<double> levels, ThreadPool& threads,
+                            const RowBlockHandler& handle) {
   const std::size_t rows = quantities.num_rows, draws = quantities.num_draws,
-                    outputs = quantities.names.size();
+                    outputs = quantities.num_quantities;
+  const std::vector<std::size_t> order = ascending(levels);
+  RowSummaries all{rows, outputs, std::move(levels), {}, {}, {}};
+  all.mean.resize(rows * outputs);
+  all.sd.resize(rows * outputs);
+  all.quantiles.resize(rows * outputs * order.size());
   const std::size_t at_once = std::max<std::size_t>(1, kMostValues / draws / outputs);
-  std::vector<RowSummary> all(rows * outputs);
-  CountLine progress("predict: rows", rows, Verbosity::normal);
   std::vector<double> values(draws * std::min(rows, at_once) * outputs);
   std::vector<std::vector<double>> scratch(static_cast<std::size_t>(threads.num_threads()));
   for (auto& series : scratch) series.resize(kTogether * draws);
@@ -63,27 +79,12 @@ std::vector<RowSummary> summarize_rows(const RowQuantities& quantities, ThreadPo
           series[i * draws + s] = x;
         }
       for (std::size_t i = 0; i < together; ++i)
-        all[first * outputs + begin + i] = summary_of({series + i * draws, draws});
+        summarize({series + i * draws, draws}, order, first * outputs + begin + i, all);
     });
     if (handle)
-      handle(first, count, {values.data(), draws * size}, {all.data() + first * outputs, count * outputs});
-    progress.add(count);
+      handle(first, count, {values.data(), draws * size}, {all.mean.data() + first * outputs, size});
   }
-  progress.end();
   return all;
 }
 
-nlohmann::ordered_json to_json(std::span<const RowSummary> all, std::size_t quantity,
-                               std::size_t num_quantities) {
-  nlohmann::ordered_json json;
-  for (std::size_t i = quantity; i < all.size(); i += num_quantities) {
-    json["mean"].push_back(all[i].mean);
-    json["sd"].push_back(all[i].sd);
-    json["q5"].push_back(all[i].quantiles[0]);
-    json["q50"].push_back(all[i].quantiles[1]);
-    json["q95"].push_back(all[i].quantiles[2]);
-  }
-  return json;
-}
-
-}  // namespace emomc::app
+}  // namespace emomc
