@@ -46,6 +46,7 @@ from ._priors import (
     uniform,
     von_mises,
 )
+from ._regressor import PredictedNumbers, Regressor
 from ._relabel import relabel
 from ._rungs import Evidence, Rungs
 from ._sample import sample
@@ -69,9 +70,11 @@ __all__ = [
     "Model",
     "Parameter",
     "Partition",
+    "PredictedNumbers",
     "Prediction",
     "Predictions",
     "Prior",
+    "Regressor",
     "Rungs",
     "Stacking",
     "Summary",

@@ -325,6 +325,7 @@ NB_MODULE(_emomc, m) {
   emomc::python::add_draws(m);
   emomc::python::add_prediction(m);
   emomc::python::add_emotion(m);
+  emomc::python::add_regression(m);
   m.def(
       "match_features",
       [](const emomc::python::Vector& features, std::size_t draws, int components, std::size_t count) {

@@ -33,5 +33,7 @@ void add_draws(nb::module_& m);
 void add_prediction(nb::module_& m);
 /// Adds what evaluate and Classifier are built on.
 void add_emotion(nb::module_& m);
+/// Adds what Regressor is built on.
+void add_regression(nb::module_& m);
 
 }  // namespace emomc::python

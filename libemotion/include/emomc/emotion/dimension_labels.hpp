@@ -1,6 +1,7 @@
 // Numbers of recordings, such as arousal and valence, from columns of a table about them.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "emomc/emotion/corpus_features.hpp"
@@ -24,8 +25,12 @@ std::vector<double> dimension_labels(const std::vector<UtteranceFrames>& utteran
 /// files. Throws InputError if none is left.
 void leave_out_unlabelled(std::vector<UtteranceFrames>& utterances, const CorpusConfig& corpus);
 
+/// Whether results have another thing of this name, such as frames, so that no dimension can have it.
+bool is_taken_in_results(const std::string& name);
+
 /// label_frames() of a corpus that a regression is for. Notes in `corpus` how many utterances have been left
 /// out, and makes the numbers a part of its fingerprint.
-LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config);
+LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config,
+                                  const NumbersOf& numbers = {});
 
 }  // namespace emomc

@@ -2,6 +2,7 @@
 // is a function of the corpus and the configuration alone.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,10 +62,14 @@ struct EvaluationPlan {
   std::vector<std::string> fold_names = {};  ///< [folds] as a file has them; empty: by their test speakers
 };
 
+/// The numbers of utterances, utterances x dimensions, row-major and finite.
+using NumbersOf = std::function<std::vector<double>(const std::vector<UtteranceFrames>&)>;
+
 /// Sorts and standardises the frames. With CorpusConfig::dimensions utterances have numbers in place of
-/// classes (dimension_labels.hpp). Throws InputError if a class that the configuration lists does not occur,
-/// or if there are fewer than two classes or no frames, and as dimension_labels() does.
-LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
+/// classes, those that `numbers` gives, or, without it, of files (dimension_labels.hpp). Throws InputError if
+/// a class that the configuration lists does not occur, or if there are fewer than two classes or no frames,
+/// and as dimension_labels() does.
+LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus, const NumbersOf& numbers = {});
 
 /// Throws InputError if the given class probabilities are not for exactly the classes of the corpus.
 void check_class_prior(const LabelledFrames& frames, const ClassificationConfig& config);
