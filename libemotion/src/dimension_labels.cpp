@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/sha256.hpp"
@@ -116,9 +117,17 @@ void leave_out_unlabelled(std::vector<UtteranceFrames>& utterances, const Corpus
   utterances = std::move(kept);
 }
 
-LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config) {
+bool is_taken_in_results(const std::string& name) {
+  // Keys of a line of `emomc classify` and columns of predictions.csv.
+  static const std::set<std::string> taken{"file",  "frames",  "standardised_by", "note",    "error",
+                                           "final", "seconds", "utterance",       "speaker", "knowledge"};
+  return taken.contains(name);
+}
+
+LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config,
+                                  const NumbersOf& numbers) {
   const std::size_t before = corpus.features.utterances.size();
-  LabelledFrames frames = label_frames(std::move(corpus.features), config);
+  LabelledFrames frames = label_frames(std::move(corpus.features), config, numbers);
   if (const std::size_t left_out = before - frames.features.utterances.size(); left_out > 0)
     corpus.notes.push_back(fmt::format("corpus: {} without a number of {} left out",
                                        counted(left_out, "recording"), joined(config.dimensions)));

@@ -154,7 +154,7 @@ std::vector<double> rows_of(const DataSet& data, const std::vector<int>& segment
   return rows;
 }
 
-LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus) {
+LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus, const NumbersOf& numbers) {
   LabelledFrames frames;
   std::erase_if(features.utterances, [](const UtteranceFrames& u) { return u.num_rows == 0; });
   if (features.utterances.empty()) throw InputError("corpus: no utterance has a frame");
@@ -162,7 +162,7 @@ LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus) {
     frames.classes = classes_of(features, corpus);
     std::erase_if(features.utterances,
                   [&](const UtteranceFrames& u) { return index_of(frames.classes, u.emotion) < 0; });
-  } else {
+  } else if (!numbers) {
     leave_out_unlabelled(features.utterances, corpus);
   }
   std::set<std::string> speakers;
@@ -200,7 +200,8 @@ LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus) {
   frames.features = std::move(features);
   if (!corpus.dimensions.empty()) {
     frames.dimensions = corpus.dimensions;
-    frames.truth = dimension_labels(frames.features.utterances, corpus);
+    frames.truth =
+        numbers ? numbers(frames.features.utterances) : dimension_labels(frames.features.utterances, corpus);
   }
   return frames;
 }

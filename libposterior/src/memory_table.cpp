@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/core/nearest_name.hpp"
+#include "table_columns.hpp"
 
 namespace emomc {
 namespace {
@@ -83,13 +83,7 @@ Table make_table(std::vector<std::string> columns, std::shared_ptr<const DeviceT
 
 Table columns_of(const Table& table, const std::vector<std::string>& columns) {
   std::vector<std::size_t> places;
-  for (const std::string& column : columns) {
-    const auto at = std::find(table.columns.begin(), table.columns.end(), column);
-    if (at == table.columns.end())
-      throw InputError("data: there is no column " + column + "; " +
-                       did_you_mean(nearest_name(column, table.columns)));
-    places.push_back(static_cast<std::size_t>(at - table.columns.begin()));
-  }
+  for (const std::string& column : columns) places.push_back(place_of_column(table, column));
   Table result = table;
   result.columns = columns;
   std::erase_if(result.categories, [&](const CategoryColumn& category) {

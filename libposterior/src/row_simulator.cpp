@@ -6,6 +6,7 @@
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/simulate.hpp"
 #include "emomc/posterior/data_setup.hpp"
+#include "emomc/posterior/expression_rows.hpp"
 #include "emomc/posterior/memory_table.hpp"
 #include "emomc/posterior/text_table.hpp"
 
@@ -19,21 +20,7 @@ void need_values(const Table& data) {
                      "; allowed: a posterior of a copy of the data in the host's memory");
 }
 
-/// The columns that the expressions use, in the units that the expressions read: num_rows x used columns.
-std::vector<double> used_rows(const Expression& expression, const ColumnUnits& units, const Table& data) {
-  const std::vector<std::size_t>& used = expression.used_columns();
-  std::vector<double> rows(data.num_rows * used.size());
-  for (std::size_t i = 0; i < data.num_rows; ++i)
-    for (std::size_t k = 0; k < used.size(); ++k) {
-      const double value = data.values[i * data.columns.size() + used[k]];
-      rows[i * used.size() + k] =
-          units.is_identity() ? value : (value - units.mean[used[k]]) / units.sd[used[k]];
-    }
-  return rows;
-}
-
-/// For each of `columns` that `expression` draws, its index among the drawn columns, in the order of
-/// `columns`.
+/// The places among the columns that `expression` draws of those that are `columns`, in their order.
 std::vector<std::size_t> places_of(const Expression& expression, const std::vector<std::string>& columns,
                                    std::vector<std::string>& variables) {
   const std::vector<std::string>& drawn = expression.simulated();
@@ -64,8 +51,8 @@ RowSimulator::RowSimulator(const ExpressionSpec& likelihood, const Table& data) 
   const ColumnUnits units = standardized_units(likelihood, data.columns, data.values);
   expression_ = std::make_shared<Expression>(plain.with_data_units(units));
   layout_ = expression_->layout();
-  rows_ = used_rows(*expression_, units, data);
-  expression_->check_rows(rows_);
+  const std::vector<bool> all(expression_->used_columns().size(), true);
+  rows_ = expression_rows(*expression_, data.columns, all, data, units);
   places_ = places_of(*expression_, data.columns, variables_);
   if (variables_.empty())
     throw InputError("simulate: it draws " + joined(expression_->simulated()) +

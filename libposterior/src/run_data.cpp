@@ -5,6 +5,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/table.hpp"
 #include "emomc/posterior/json_value.hpp"
+#include "emomc/posterior/memory_table.hpp"
 #include "emomc/posterior/run_setup.hpp"
 
 namespace emomc {
@@ -98,7 +99,7 @@ void check_data_files(const std::filesystem::path& directory, const RunData& dat
           file == kInMemory
               ? directory.string() +
                     ": the data of this run were in the memory of a program, which has to look at "
-                    "them itself; in Python by emomc.compare and to_inferencedata"
+                    "them itself; in Python by emomc.compare, Draws.predict and to_inferencedata"
               : place + ": there is no such file");
     if (!std::filesystem::is_regular_file(status)) throw InputError(place + ": this is not a regular file");
   }
@@ -174,6 +175,15 @@ RunData read_run_data(const std::filesystem::path& directory, std::size_t most_b
     result.values.clear();
   }
   return result;
+}
+
+Table data_of_run(const std::filesystem::path& directory) {
+  constexpr std::size_t kMostDataBytes = 2'000'000'000;
+  RunData data = read_run_data(directory, kMostDataBytes);
+  check_data_files(directory, data);
+  if (data.values.empty())
+    throw InputError(directory.string() + ": its data have changed, or take more than 2 GB");
+  return make_table(std::move(data.columns), std::move(data.values));
 }
 
 }  // namespace emomc

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/likelihood/model_info.hpp"
 #include "emomc/posterior/expression_json.hpp"
 #include "emomc/posterior/own_code.hpp"
 #include "emomc/posterior/run_data.hpp"
@@ -112,6 +113,17 @@ std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory
   const auto known = proposal_names();
   if (std::find(known.begin(), known.end(), kind->get<std::string>()) == known.end()) return std::nullopt;
   return KeptProposal{*kind, *shape};
+}
+
+ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
+                                     const std::string& run) {
+  ParameterLayout own = model_layout(model, dim);
+  const bool fits = layout.blocks.size() >= own.blocks.size() &&
+                    std::equal(own.blocks.begin(), own.blocks.end(), layout.blocks.begin());
+  if (!fits)
+    throw InputError(run + ": the parameters of its chains are not those of " + model.name + " in " +
+                     std::to_string(dim) + " columns");
+  return own;
 }
 
 Inspection inspect_directory(const std::filesystem::path& directory, Numbering numbering,

@@ -14,7 +14,7 @@ docs/python.md has the rest.
 from ._classifier import Classifier
 from ._compare import Comparison, compare
 from ._corpus import Corpus, list_corpus
-from ._draws import Draws, DrawsWarning, Evidence, Finding, Interrupted, Rungs, Summary, diagnose, read_run, summary
+from ._draws import Draws, DrawsWarning, Finding, Interrupted, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
 from ._evaluate import Evaluation, evaluate
 from ._mixture import GaussianMixture
@@ -29,6 +29,7 @@ from ._model import (
     simplex,
     unit,
 )
+from ._predict import Partition, Prediction, Predictions
 from ._priors import (
     Prior,
     beta,
@@ -46,7 +47,9 @@ from ._priors import (
     uniform,
     von_mises,
 )
+from ._regressor import PredictedNumbers, Regressor
 from ._relabel import relabel
+from ._rungs import Evidence, Rungs
 from ._sample import sample
 from ._stacking import Stacking, stack
 
@@ -68,7 +71,12 @@ __all__ = [
     "MachineError",
     "Model",
     "Parameter",
+    "Partition",
+    "PredictedNumbers",
+    "Prediction",
+    "Predictions",
     "Prior",
+    "Regressor",
     "Rungs",
     "Stacking",
     "Summary",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _emomc
 from ._estimator import Estimator, not_fitted
 from ._progress import StageLine, StageProgress
-from ._recordings import Recordings, refuses
+from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
 
 # What is allowed of each option: the least and the most.
 _RANGES: dict[str, tuple[float, float]] = {
@@ -200,25 +200,7 @@ class Classifier(Estimator):
 
         Raises InputError where a recording cannot be classified, and names it.
         """
-        model = self._fitted()
-        if speakers is not None and enrolment is not None:
-            raise _emomc.InputError("speakers, enrolment: both are given; allowed: one of them")
-        given = Recordings.of(X, sampling_rate, None)
-        rows, frames = model.rows(given.items, given.names, int(self.n_threads))
-        mean = np.empty((len(rows), len(self.classes_)))
-        sd = np.empty_like(mean)
-        if enrolment is not None:
-            rate = sampling_rate if sampling_rate is None or np.ndim(sampling_rate) == 0 else None
-            others = Recordings.of(enrolment, rate, None, what="enrolment")
-            known, _ = model.rows(others.items, others.names, int(self.n_threads))
-            mean, sd = model.classify_by_enrolment(rows, frames, known)
-        else:
-            who = np.array(given.texts("speakers", speakers if speakers is not None else [""] * len(rows)), dtype=object)
-            for speaker in dict.fromkeys(who):
-                own = np.flatnonzero(who == speaker)
-                mean[own], sd[own] = model.classify_speaker(
-                    np.ascontiguousarray(rows[own]), [frames[i] for i in own]
-                )
+        mean, sd = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, int(self.n_threads))
         return (mean, sd) if return_std else mean
 
     def predict(
@@ -239,10 +221,7 @@ class Classifier(Estimator):
         Raises InputError where the directory has a model and `overwrite` is False.
         """
         model = self._fitted()
-        path = os.fspath(directory)
-        if not overwrite and os.path.lexists(os.path.join(path, "model.json")):
-            raise _emomc.InputError(f"{path}: has a model; allowed: overwrite=True, or another directory")
-        model.save(path)
+        model.save(refuse_existing_model(directory, overwrite))
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Classifier:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from . import _emomc
 from ._arviz import groups_of
+from ._predict import Predictions, predict
+from ._rungs import Evidence, Rungs
 
 if TYPE_CHECKING:
     import arviz
@@ -81,50 +83,6 @@ class Summary(Rows):
 
     def __repr__(self) -> str:
         return self._text
-
-
-@dataclass(frozen=True)
-class Rungs:
-    """The rungs of a run with tempering: powers of the likelihood, from 1 to the prior, and what they have drawn.
-
-    >>> import emomc
-    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
-    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
-    >>> rungs = emomc.sample(model, chains=2, draws=200, warmup=200, tempering=4, progress=False).rungs
-    >>> rungs.log_likelihood.shape, len(rungs.swap_rates)
-    ((4, 2, 200), 3)
-    """
-
-    betas: _Floats  #: [rungs] the powers, from 1 down
-    swap_rates: _Floats  #: [rungs - 1] mean probability of an exchange between neighbours
-    round_trips: int  #: of points, from the cold rung to the last one and back
-    acceptance: _Floats  #: [rungs] of each rung's own moves
-    log_likelihood: _Floats  #: rungs x chains x draws
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The log of the marginal likelihood, from the rungs of a run. All labellings of a mixture's components count.
-
-    >>> import emomc
-    >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
-    ...                     log_density="normal_lpdf(x, m, 1)", priors={"m": emomc.normal(0, 10)})
-    >>> evidence = emomc.sample(model, draws=2000, tempering=8, progress=False).evidence()
-    >>> abs(evidence.log_evidence - (-7.971)) < 5 * evidence.standard_error < 0.5
-    True
-    """
-
-    log_evidence: float  #: by stepping stones, which have no error of discretisation
-    standard_error: float  #: of log_evidence, from the chains' autocorrelation
-    thermodynamic: float  #: by thermodynamic integration, for comparison
-    thermodynamic_standard_error: float  #: of `thermodynamic`, but for the rule's error
-    rule_error: float  #: a bound on the error of the rule by which the integral is taken
-    lower: float  #: the integral is above it by any rule
-    upper: float  #: and below this
-    finite_share: float  #: share of the prior with a finite density, which is a factor of the evidence
-    mean_log_likelihood: _Floats  #: [rungs]
-    ess: _Floats  #: [rungs] effective draws of the log likelihood
-    warnings: list[str]  #: what speaks against the estimates; empty: nothing
 
 
 class Draws:
@@ -263,6 +221,42 @@ class Draws:
             return posterior.row_log_likelihoods(self._draws, most_draws)
         values = posterior.row_log_likelihoods(self._draws, every)
         return values.reshape(self.num_chains, self.num_draws, -1)
+
+    def predict(
+        self, data: Any = None, *, quantiles: Sequence[float] = (0.05, 0.5, 0.95), most_draws: int = 1000
+    ) -> Predictions:
+        """Predicts rows, as `emomc predict` does: the outputs `rows` of a Model, or the components of a mixture.
+
+        Parameters
+        ----------
+        data
+            New rows, as Model takes them: a dict or a data frame that has the columns which the outputs read, and may have
+            others; or rows x columns, the columns being the model's in their order. None: the rows that the draws are of.
+        quantiles
+            Their levels, 0 to 1.
+        most_draws
+            At most so many draws are used, at equal distances over all chains.
+
+        Returns the outputs by name, each with arrays `mean` and `sd` [rows] and `quantiles` [rows x levels] over draws. A
+        mixture has the output "component", the probability of each component, with arrays rows x components, and
+        `partition`, the best partition of the rows; its components have the numbers of `summary`.
+
+        Draws of `read_run` without a model are predicted by the likelihood that their directory states.
+
+        Raises InputError where the model has no `rows`, a column is missing, the rows are in the memory of a GPU, or an
+        output is not finite. Warns (UserWarning) where components of a mixture cannot be told apart.
+
+        >>> import emomc
+        >>> model = emomc.Model(data={"x": [0.0, 1, 2, 3], "y": [1.1, 2.9, 5.2, 6.8]}, rows={"expected": "a + b * x"},
+        ...                     parameters={"a": emomc.real(), "b": emomc.real()},
+        ...                     log_density="normal_lpdf(y, a + b * x, 0.2)",
+        ...                     priors={"a": emomc.normal(0, 10), "b": emomc.normal(0, 10)})
+        >>> predicted = emomc.sample(model, seed=1, progress=False).predict({"x": [10.0, 20.0]}, quantiles=[0.1, 0.9])
+        >>> predicted["expected"].mean.round(0), predicted["expected"].quantiles.shape
+        (array([20., 40.]), (2, 2))
+        """
+        posterior = None if self._model is None else self._model._posterior
+        return predict(self._draws, posterior, data, quantiles, most_draws)
 
     def _known_model(self) -> _Density:
         if self._model is None:

@@ -36,6 +36,7 @@ class Posterior:
         where: list[tuple[str, str]],
         prepare: list[tuple[str, str]],
         derived: list[tuple[str, str]],
+        rows: list[tuple[str, str]],
         simulate: list[tuple[str, str]],
         linear: list[tuple[str, str, list[str], str, str]],
         constants: list[tuple[str, list[int], list[float]]],
@@ -201,10 +202,10 @@ class SoftmaxModel:
     @property
     def speakers(self) -> list[str]: ...
     def rows(self, recordings: list[Any], names: list[str], threads: int) -> tuple[NDArray[np.float64], list[int]]: ...
-    def classify_speaker(
+    def of_speaker(
         self, rows: NDArray[np.float64], frames: list[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-    def classify_by_enrolment(
+    def by_enrolment(
         self, rows: NDArray[np.float64], frames: list[int], others: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def save(self, directory: str) -> None: ...
@@ -238,8 +239,71 @@ def train_softmax(
     options: SoftmaxOptions,
     progress: Callable[[str, int, int], Any] | None,
 ) -> tuple[SoftmaxModel, float, float, list[str]]: ...
+
+class RegressionModel:
+    @property
+    def dimensions(self) -> list[str]: ...
+    @property
+    def prior_sds(self) -> list[float]: ...
+    @property
+    def noise_sds(self) -> list[float]: ...
+    @property
+    def sd_factors(self) -> list[float]: ...
+    @property
+    def functionals(self) -> str: ...
+    @property
+    def sample_rate(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def speakers(self) -> list[str]: ...
+    def rows(self, recordings: list[Any], names: list[str], threads: int) -> tuple[NDArray[np.float64], list[int]]: ...
+    def of_speaker(
+        self, rows: NDArray[np.float64], frames: list[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]: ...
+    def by_enrolment(
+        self, rows: NDArray[np.float64], frames: list[int], others: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]: ...
+    def save(self, directory: str) -> None: ...
+    @staticmethod
+    def load(directory: str) -> RegressionModel: ...
+
+def train_regression(
+    *,
+    recordings: list[Any],
+    names: list[str],
+    speakers: list[str],
+    numbers: NDArray[np.float64],
+    refuse: bool,
+    functionals: str,
+    prior_sds: list[float],
+    sd_factor: float | None,
+    seed: int,
+    threads: int,
+    dimensions: list[str],
+    progress: Callable[[str, int, int], Any] | None,
+) -> tuple[RegressionModel, list[str]]: ...
+def predictive_intervals(
+    mean: NDArray[np.float64], scale: NDArray[np.float64], freedom: float, level: float
+) -> NDArray[np.float64]: ...
 def list_corpus(kind: str, path: str) -> tuple[list[tuple[str, str, str, str]], list[str]]: ...
 def read_run(directory: str) -> Draws: ...
+def predicted_columns(draws: Draws, posterior: Posterior | None) -> tuple[list[str], list[str]]: ...
+def predict(
+    draws: Draws,
+    posterior: Posterior | None,
+    columns: list[str],
+    arrays: list[Any],
+    most: int,
+    quantiles: list[float],
+) -> tuple[
+    list[str],
+    int,
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    tuple[NDArray[np.int32], float, bool, int, int, str] | None,
+]: ...
 def match_features(
     features: NDArray[np.float64], draws: int, components: int, count: int
 ) -> tuple[NDArray[np.int32], bool]: ...

@@ -110,6 +110,11 @@ def evaluate(
     ...
     emomc._emomc.InputError: corpus: no utterance has a frame
     """
+    if not isinstance(classifier, Classifier):
+        raise _emomc.InputError(
+            f"classifier: {type(classifier).__name__}; allowed: a Classifier; regressions of numbers are evaluated by the "
+            "program, emomc evaluate (docs/regression.md)"
+        )
     given = Recordings.of(X, sampling_rate, names)
     labels = given.emotions(y)
     who = given.texts("speakers", speakers)

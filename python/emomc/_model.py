@@ -230,6 +230,9 @@ class Model(_Density):
         Names for expressions of parameters and constants alone.
     derived
         Quantities of parameters that draws have too.
+    rows
+        Quantities of each row, of columns and parameters, by name, as in `rows={"rate": "exp(eta)"}`, which
+        `Draws.predict` computes.
     simulate
         How columns are drawn, by name, as in `simulate={"y": "poisson_log_rng(eta)"}`, for replicates of the data
         (`Draws.to_datatree`). Needed only where the log density does not say so: where it is another thing than a sum
@@ -270,6 +273,7 @@ class Model(_Density):
         where: Mapping[str, str] | None = None,
         prepare: Mapping[str, str] | None = None,
         derived: Mapping[str, str] | None = None,
+        rows: Mapping[str, str] | None = None,
         simulate: Mapping[str, str] | None = None,
         linear: Mapping[str, Linear] | None = None,
         constants: Mapping[str, ArrayLike] | None = None,
@@ -309,6 +313,7 @@ class Model(_Density):
             where=list((where or {}).items()),
             prepare=list((prepare or {}).items()),
             derived=list((derived or {}).items()),
+            rows=list((rows or {}).items()),
             simulate=list((simulate or {}).items()),
             linear=[
                 (name, p.intercept, list(p.columns), p.coefficients, p.offset) for name, p in (linear or {}).items()

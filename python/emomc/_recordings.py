@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _emomc
 from ._data import _array
@@ -43,7 +44,7 @@ class Recordings:
         """The class of each recording; numbers that are none of a class are refused."""
         if any(isinstance(value, float | np.floating) and not float(value).is_integer() for value in y):
             raise _emomc.InputError(
-                "y: numbers, and Classifier predicts classes; emomc evaluate and train predict numbers (corpus.dimensions)"
+                "y: numbers, and Classifier predicts classes; allowed: names of classes; Regressor predicts numbers"
             )
         return self.texts("y", y)
 
@@ -55,6 +56,55 @@ class Recordings:
         if len(texts) != len(self.items):
             raise _emomc.InputError(f"{what}: {len(texts)} of {len(self.items)} recordings")
         return texts
+
+
+class _RowModel(Protocol):
+    """What predicts recordings by their functionals, standardised by what is known of their speaker."""
+
+    def rows(self, recordings: list[Any], names: list[str], threads: int) -> tuple[NDArray[np.float64], list[int]]: ...
+    def of_speaker(self, rows: NDArray[np.float64], frames: list[int]) -> tuple[Any, ...]: ...
+    def by_enrolment(
+        self, rows: NDArray[np.float64], frames: list[int], others: NDArray[np.float64]
+    ) -> tuple[Any, ...]: ...
+
+
+def predicted_by_speaker(
+    model: _RowModel,
+    X: Any,
+    sampling_rate: float | Sequence[float] | None,
+    speakers: Sequence[str] | None,
+    enrolment: Any,
+    threads: int,
+) -> list[Any]:
+    """What `model` says of recordings: arrays, whose first axis is that of X, and numbers that are those of all."""
+    if speakers is not None and enrolment is not None:
+        raise _emomc.InputError("speakers, enrolment: both are given; allowed: one of them")
+    given = Recordings.of(X, sampling_rate, None)
+    rows, frames = model.rows(given.items, given.names, threads)
+    if enrolment is not None:
+        rate = sampling_rate if sampling_rate is None or np.ndim(sampling_rate) == 0 else None
+        others = Recordings.of(enrolment, rate, None, what="enrolment")
+        known, _ = model.rows(others.items, others.names, threads)
+        return list(model.by_enrolment(rows, frames, known))
+    who = np.array(given.texts("speakers", speakers if speakers is not None else [""] * len(rows)), dtype=object)
+    all_of_them: list[Any] = []
+    for speaker in dict.fromkeys(who):
+        own = np.flatnonzero(who == speaker)
+        for k, part in enumerate(model.of_speaker(np.ascontiguousarray(rows[own]), [frames[i] for i in own])):
+            is_array = isinstance(part, np.ndarray)
+            if k == len(all_of_them):
+                all_of_them.append(np.empty((len(rows), *part.shape[1:])) if is_array else part)
+            if is_array:
+                all_of_them[k][own] = part
+    return all_of_them
+
+
+def refuse_existing_model(directory: str | os.PathLike[str], overwrite: bool) -> str:
+    """The path. Raises InputError where the directory has a model and `overwrite` is False."""
+    path = os.fspath(directory)
+    if not overwrite and os.path.lexists(os.path.join(path, "model.json")):
+        raise _emomc.InputError(f"{path}: has a model; allowed: overwrite=True, or another directory")
+    return path
 
 
 def refuses(unreadable: str) -> bool:

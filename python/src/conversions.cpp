@@ -148,6 +148,7 @@ ExpressionSpec spec_of(const ExpressionTexts& texts) {
   spec.where = named("where", texts.where);
   spec.prepare = named("prepare", texts.prepare);
   spec.derived = named("derived", texts.derived);
+  spec.rows = named("rows", texts.rows);
   spec.simulate = named("simulate", texts.simulate);
   spec.weights = texts.weights;
   return spec;

@@ -46,7 +46,7 @@ Backend backend_named(const std::string& name);
 struct ExpressionTexts {
   std::vector<ParameterTuple> parameters;
   std::string log_density;
-  NamedTexts where, prepare, derived, simulate;
+  NamedTexts where, prepare, derived, rows, simulate;
   std::vector<LinearTuple> linear;
   std::vector<ConstantTuple> constants;
   std::string weights;

@@ -8,88 +8,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
-#include "emomc/core/thread_pool.hpp"
 #include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/regression_model_file.hpp"
 #include "emomc/emotion/softmax_recordings.hpp"
 #include "emomc/emotion/softmax_results.hpp"
 #include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/sampler/files.hpp"
 #include "emomc/speech/corpus.hpp"
+#include "recordings.hpp"
 #include "sampled.hpp"
 
 namespace emomc::python {
 namespace {
-
-using Texts = std::vector<std::string>;
-
-/// A recording as Python gives it: an audio file, or samples in memory.
-struct Source {
-  std::filesystem::path file;  ///< empty: samples
-  Matrix samples;              ///< num_frames x num_channels
-  double sample_rate = 0;
-};
-
-/// Each of `items` is the path of a file, or a pair of samples and their rate.
-std::vector<Source> sources_of(const nb::list& items) {
-  std::vector<Source> sources;
-  for (const nb::handle item : items) {
-    Source source;
-    if (nb::isinstance<nb::str>(item))
-      source.file = nb::cast<std::string>(item);
-    else
-      std::tie(source.samples, source.sample_rate) = nb::cast<std::pair<Matrix, double>>(item);
-    sources.push_back(std::move(source));
-  }
-  return sources;
-}
-
-Recording recording_of(const Source& source, const std::string& name) {
-  if (!source.file.empty()) return read_audio(source.file);
-  return emomc::recording_of(name, {source.samples.data(), source.samples.size()}, source.samples.shape(1),
-                             source.sample_rate);
-}
-
-std::string name_of(const Source& source, const std::string& name) {
-  return source.file.empty() ? name : source.file.string();
-}
-
-/// Ends the work after an exception of Python.
-struct Raised {};
-
-/// Calls `show(stage, done, all)`, unless it is None, and handlers of signals; what they raise is raised
-/// again by finish().
-class Watch {
- public:
-  explicit Watch(const nb::object& show) : show_(show) {}
-  void operator()(const std::string& stage, std::size_t done, std::size_t all) {
-    const nb::gil_scoped_acquire gil;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (!show_.is_none()) show_(stage, done, all);
-    } catch (nb::python_error&) {
-      raised_ = std::current_exception();
-      throw Raised();
-    }
-  }
-  /// Calls `work` without the GIL.
-  template <class Work>
-  void run(const Work& work) {
-    try {
-      const nb::gil_scoped_release release;
-      work();
-    } catch (const Raised&) {
-      std::rethrow_exception(raised_);
-    }
-  }
-
- private:
-  const nb::object& show_;
-  std::exception_ptr raised_;
-};
 
 // The options that `evaluate` and `Classifier.fit` share.
 EvaluationConfig config_of(const std::string& functionals, const std::string& class_prior,
@@ -116,25 +49,6 @@ EvaluationConfig config_of(const std::string& functionals, const std::string& cl
   config.run.threads = threads;
   require_few_columns(config, functional_names(config.features.set).size());
   return config;
-}
-
-/// Reads the recordings and computes what softmax regression sees of them.
-CorpusFeatures features_of(const std::vector<Source>& sources, const Texts& names, const Texts& emotions,
-                           const Texts& speakers, bool refuse, const EvaluationConfig& config, Watch& watch) {
-  GivenRecordings given;
-  const auto& wanted = config.corpus.classes;
-  std::vector<std::size_t> taken;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), emotions[i]) == wanted.end()) continue;
-    taken.push_back(i);
-    given.utterances.push_back({names[i], speakers[i], emotions[i], name_of(sources[i], names[i])});
-  }
-  given.read = [&](std::size_t i) { return recording_of(sources[taken[i]], names[taken[i]]); };
-  given.refuse_unreadable = refuse;
-  given.advice = "unreadable=\"skip\" leaves them out";
-  return features_of_recordings(
-      given, config.features, config.run.threads,
-      [&](std::size_t done, std::size_t all) { watch("features", done, all); }, Functionals::wanted);
 }
 
 /// `names` are the test speakers, or of a file the values that are tested together.
@@ -207,48 +121,10 @@ nb::tuple train(const nb::list& recordings, const Texts& names, const Texts& emo
   return nb::make_tuple(std::move(result.model), result.acceptance, result.converged, corpus.notes);
 }
 
-std::vector<std::span<const double>> rows_of(const Matrix& values) {
-  std::vector<std::span<const double>> rows;
-  for (std::size_t i = 0; i < values.shape(0); ++i)
-    rows.emplace_back(values.data() + i * values.shape(1), values.shape(1));
-  return rows;
-}
-
 std::vector<GivenRow> given_rows(const Matrix& values, const std::vector<std::size_t>& frames) {
   std::vector<GivenRow> rows;
   for (const auto& row : rows_of(values)) rows.push_back({row, frames.at(rows.size())});
   return rows;
-}
-
-/// Functionals of recordings, rows x columns, and the number of frames of each.
-nb::tuple functionals_of(const SoftmaxModel& model, const nb::list& recordings, const Texts& names,
-                         int threads) {
-  if (!model.table.empty())
-    throw InputError("the model was trained on the table " + model.table +
-                     ", whose columns are not computed from recordings here");
-  const std::vector<Source> sources = sources_of(recordings);
-  const std::size_t columns = model.classifier.columns.size();
-  std::vector<double> values(sources.size() * columns);
-  std::vector<std::size_t> frames(sources.size());
-  {
-    const nb::gil_scoped_release release;
-    ThreadPool pool(threads);
-    std::vector<DescriptorExtractors> extractors(static_cast<std::size_t>(pool.num_threads()));
-    pool.for_each(sources.size(), [&](std::size_t i, int worker) {
-      const std::string name = name_of(sources[i], names[i]);
-      try {
-        const UtteranceRow row = utterance_row(recording_of(sources[i], names[i]), model.set,
-                                               extractors[static_cast<std::size_t>(worker)]);
-        std::copy(row.values.begin(), row.values.end(),
-                  values.begin() + static_cast<std::ptrdiff_t>(i * columns));
-        frames[i] = row.frames;
-      } catch (const InputError& error) {
-        const std::string why = error.what();
-        throw InputError(why.starts_with(name) ? why : name + ": " + why);
-      }
-    });
-  }
-  return nb::make_tuple(array_of(std::move(values), {sources.size(), columns}), frames);
 }
 
 nb::tuple probabilities_of(const std::vector<ClassifiedRow>& rows, std::size_t classes) {
@@ -289,9 +165,15 @@ void add_emotion(nb::module_& m) {
                    })
       .def_prop_ro("temper", [](const SoftmaxModel& model) { return model.classifier.tempers[0].temper; })
       .def_prop_ro("speakers", [](const SoftmaxModel& model) { return model.trained_on.speakers; })
-      .def("rows", &functionals_of, nb::arg("recordings"), nb::arg("names"), nb::arg("threads"))
       .def(
-          "classify_speaker",
+          "rows",
+          [](const SoftmaxModel& model, const nb::list& recordings, const Texts& names, int threads) {
+            return functionals_of(model.set, model.table, model.classifier.columns.size(), recordings, names,
+                                  threads);
+          },
+          nb::arg("recordings"), nb::arg("names"), nb::arg("threads"))
+      .def(
+          "of_speaker",
           [](const SoftmaxModel& model, const Matrix& rows, const std::vector<std::size_t>& frames) {
             std::vector<ClassifiedRow> classified;
             {
@@ -302,7 +184,7 @@ void add_emotion(nb::module_& m) {
           },
           nb::arg("rows"), nb::arg("frames"))
       .def(
-          "classify_by_enrolment",
+          "by_enrolment",
           [](const SoftmaxModel& model, const Matrix& rows, const std::vector<std::size_t>& frames,
              const Matrix& others) {
             std::vector<ClassifiedRow> classified;
@@ -324,6 +206,8 @@ void add_emotion(nb::module_& m) {
       .def_static(
           "load",
           [](const std::string& directory) {
+            if (is_regression_model(directory))
+              throw InputError(directory + ": the model predicts numbers; allowed: emomc.Regressor.load");
             if (!is_softmax_model(directory))
               throw InputError(directory + ": no model of softmax regression, as emomc train writes it");
             return read_softmax_model(directory);

@@ -102,22 +102,22 @@ void add_posterior(nb::module_& m) {
           [](const std::vector<std::string>& columns, const nb::list& arrays,
              std::vector<ParameterTuple> parameters, std::string log_density,
              const std::map<std::string, PriorTuple>& priors, NamedTexts where, NamedTexts prepare,
-             NamedTexts derived, NamedTexts simulate, std::vector<LinearTuple> linear,
+             NamedTexts derived, NamedTexts rows, NamedTexts simulate, std::vector<LinearTuple> linear,
              std::vector<ConstantTuple> constants, std::string weights, const std::string& precision,
              nb::object function) {
             ExpressionModel model;
             model.likelihood =
                 spec_of({std::move(parameters), std::move(log_density), std::move(where), std::move(prepare),
-                         std::move(derived), std::move(simulate), std::move(linear), std::move(constants),
-                         std::move(weights), std::move(function)});
+                         std::move(derived), std::move(rows), std::move(simulate), std::move(linear),
+                         std::move(constants), std::move(weights), std::move(function)});
             model.priors = priors_of(priors);
             model.precision = precision_of(precision);
             return Posterior(model, table_of(columns, arrays));
           },
           nb::arg("columns"), nb::arg("arrays"), nb::arg("parameters"), nb::arg("log_density"),
-          nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("simulate"),
-          nb::arg("linear"), nb::arg("constants"), nb::arg("weights"), nb::arg("precision"),
-          nb::arg("function").none())
+          nb::arg("priors"), nb::arg("where"), nb::arg("prepare"), nb::arg("derived"), nb::arg("rows"),
+          nb::arg("simulate"), nb::arg("linear"), nb::arg("constants"), nb::arg("weights"),
+          nb::arg("precision"), nb::arg("function").none())
       .def_prop_ro("names", &Posterior::names)
       .def_prop_ro("num_parameters", &Posterior::num_parameters)
       .def_prop_ro("num_unconstrained", &Posterior::num_unconstrained)
@@ -326,7 +326,9 @@ NB_MODULE(_emomc, m) {
       "True\n";
   emomc::python::add_posterior(m);
   emomc::python::add_draws(m);
+  emomc::python::add_prediction(m);
   emomc::python::add_emotion(m);
+  emomc::python::add_regression(m);
   m.def(
       "match_features",
       [](const emomc::python::Vector& features, std::size_t draws, int components, std::size_t count) {

@@ -29,7 +29,11 @@ struct Sampled {
 
 /// Adds the class Draws and read_run to the module.
 void add_draws(nb::module_& m);
+/// Adds what Draws.predict is built on.
+void add_prediction(nb::module_& m);
 /// Adds what evaluate and Classifier are built on.
 void add_emotion(nb::module_& m);
+/// Adds what Regressor is built on.
+void add_regression(nb::module_& m);
 
 }  // namespace emomc::python

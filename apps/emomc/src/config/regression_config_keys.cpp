@@ -1,7 +1,6 @@
 #include "regression_config_keys.hpp"
 
-#include <algorithm>
-
+#include "emomc/emotion/dimension_labels.hpp"
 #include "name_list.hpp"
 #include "run_config_keys.hpp"
 
@@ -12,19 +11,10 @@ const char* const kUser = "regressions (classifier: regression)";
 
 bool is_regression(const EvaluationConfig& config) { return config.classifier == ClassifierKind::regression; }
 
-// Names that no dimension may have, because keys of a line of `classify` or columns of predictions.csv have
-// them.
-const Names& taken_names() {
-  static const Names names{"file",  "frames",  "standardised_by", "note",    "error",
-                           "final", "seconds", "utterance",       "speaker", "knowledge"};
-  return names;
-}
-
 void read_dimensions(const YamlValue& value, EvaluationConfig& config) {
   config.corpus.dimensions = read_list(value, "columns of numbers");
   for (const std::string& name : config.corpus.dimensions)
-    if (std::find(taken_names().begin(), taken_names().end(), name) != taken_names().end())
-      value.refuse(name + " names something else in results; rename the column");
+    if (is_taken_in_results(name)) value.refuse(name + " names something else in results; rename the column");
 }
 
 void read_sd_factor(const YamlValue& value, EvaluationConfig& config) {

@@ -1,20 +1,26 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/data_setup.hpp"
+#include "emomc/posterior/row_prediction.hpp"
 #include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "expression_run.hpp"
-#include "mixture_prediction.hpp"
-#include "row_summaries.hpp"
+#include "inspection.hpp"
+#include "progress.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
 namespace {
+
+/// Of the default PredictionOptions::quantiles.
+constexpr std::array<const char*, 3> kQuantileNames{"q5", "q50", "q95"};
 
 struct Options {
   std::string run, output = "-";
@@ -23,25 +29,13 @@ struct Options {
   bool json = false;
 };
 
-std::string to_csv(const std::vector<std::string>& outputs, const std::vector<RowSummary>& all) {
-  std::string text = "row";
-  for (const auto& name : outputs)
-    for (const char* what : {"mean", "sd", "q5", "q50", "q95"}) text += "," + name + "_" + what;
-  text += '\n';
-  for (std::size_t i = 0; i < all.size(); i += outputs.size()) {
-    text += std::to_string(i / outputs.size() + 1);
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-      const RowSummary& s = all[i + o];
-      text += "," + shortest_text(s.mean) + "," + shortest_text(s.sd);
-      for (double q : s.quantiles) text += "," + shortest_text(q);
-    }
-    text += '\n';
-  }
-  return text;
+PredictionOptions with_progress(const Options& options, CountLine& progress) {
+  return {.draws = static_cast<std::size_t>(options.draws),
+          .on_rows = [&progress](std::size_t count) { progress.add(count); }};
 }
 
-/// Returns the predictions of the expressions in `likelihood.rows` as text.
-std::string predict_expression(const Options& options, const Expression& expression) {
+/// What `likelihood.rows` says.
+RowPrediction predict_expression(const Options& options, const Expression& expression) {
   if (expression.row_outputs().empty())
     throw InputError(
         options.run +
@@ -56,88 +50,96 @@ std::string predict_expression(const Options& options, const Expression& express
   }
   const ExpressionRows rows =
       read_expression_rows(expression, known.columns, Expression::Part::row_outputs, request, known.units());
-  const DrawSet draws = read_run_draws(options.run);
-  const std::size_t total = draws.num_chains() * draws.num_draws,
-                    count = std::min(total, static_cast<std::size_t>(options.draws)),
-                    dim = static_cast<std::size_t>(expression.layout().dim()),
-                    columns = expression.used_columns().size();
-  std::vector<std::vector<double>> thetas(count, std::vector<double>(dim));
-  for (std::size_t s = 0; s < count; ++s)
-    for (std::size_t j = 0; j < dim; ++j)
-      thetas[s][j] = draws.values[(draws.num_log_densities + j) * total + s * total / count];
-  RowQuantities quantities;
-  quantities.names = expression.row_outputs();
-  quantities.num_rows = rows.table.num_rows;
-  quantities.num_draws = count;
-  quantities.evaluate = [&](std::size_t s, std::size_t first, std::size_t num_rows, double* out) {
-    expression.evaluate_row_outputs(thetas[s].data(),
-                                    {rows.values.data() + first * columns, num_rows * columns}, out);
-  };
-  quantities.fault = [&](std::size_t quantity, double value) {
-    return fmt::format("likelihood.rows.{}: {}", quantities.names[quantity], value);
-  };
-  ThreadPool threads(0);
-  const std::vector<RowSummary> all = summarize_rows(quantities, threads);
-  const std::size_t outputs = quantities.names.size();
-  if (!options.json) return to_csv(quantities.names, all);
-  nlohmann::ordered_json json{{"run", options.run}, {"draws", count}, {"rows", all.size() / outputs}};
-  for (std::size_t o = 0; o < outputs; ++o) json["outputs"][quantities.names[o]] = to_json(all, o, outputs);
-  return json.dump(1) + "\n";
+  CountLine progress("predict: rows", rows.table.num_rows, Verbosity::normal);
+  RowPrediction predicted = predict_outputs(expression, rows.values, read_run_draws(options.run),
+                                            "likelihood.rows", with_progress(options, progress));
+  progress.end();
+  return predicted;
 }
 
-std::string component_name(std::size_t k) { return "component_" + std::to_string(k); }
-
-// Quantiles are left out, because a reader cannot take in five columns for each of eight components.
-std::string to_csv(const MixturePrediction& predicted) {
-  const auto K = static_cast<std::size_t>(predicted.num_components);
-  std::string text = "row,partition";
-  for (std::size_t k = 0; k < K; ++k) text += "," + component_name(k) + "_mean," + component_name(k) + "_sd";
-  text += '\n';
-  for (std::size_t i = 0; i < predicted.num_rows(); ++i) {
-    text += std::to_string(i + 1) + "," + std::to_string(predicted.partition[i]);
-    for (std::size_t k = 0; k < K; ++k) {
-      const RowSummary& s = predicted.probabilities[i * K + k];
-      text += "," + shortest_text(s.mean) + "," + shortest_text(s.sd);
-    }
-    text += '\n';
-  }
-  return text;
+/// The rows of the run's data, or of other files.
+Table rows_of(const Options& options) {
+  const std::filesystem::path directory = options.run;
+  const RunData known = read_run_data(directory, 0);
+  if (known.columns.empty())
+    throw InputError((directory / "manifest.json").string() +
+                     ": the names of the data's columns are not there");
+  if (!options.data.empty()) return read_table({options.data, known.columns});
+  check_data_files(directory, known);
+  Table table = read_table({known.paths, known.columns, known.format});
+  if (hash_table(table) != known.sha256)
+    throw InputError(known.paths.at(0) + ": these are not the data that " + options.run +
+                     " was made with (another SHA-256); --data predicts other rows");
+  return table;
 }
 
-std::string to_json(const MixturePrediction& predicted, const std::string& run) {
-  const auto K = static_cast<std::size_t>(predicted.num_components);
-  nlohmann::ordered_json json{
-      {"run", run},
-      {"draws", predicted.num_draws},
-      {"rows", predicted.num_rows()},
-      {"components", K},
-      {"labels", labels_name(predicted.labels)},
-      {"partition",
-       {{"criterion", "Binder's loss with equal costs (the least squares of Dahl 2006)"},
-        {"candidates", predicted.num_candidates},
-        {"draws", predicted.num_partition_draws},
-        {"pairs_that_differ", predicted.pairs_that_differ},
-        {"is_most_probable", predicted.is_most_probable},
-        {"component", predicted.partition}}}};
-  for (std::size_t k = 0; k < K; ++k)
-    json["outputs"][component_name(k)] = to_json(predicted.probabilities, k, K);
-  return json.dump(1) + "\n";
-}
-
-std::string predict_components(const Options& options) {
-  const MixturePrediction predicted =
-      predict_mixture(options.run, options.data, static_cast<std::size_t>(options.draws));
-  if (!predicted.overlap.empty())
-    std::cerr << "emomc: warning: " << options.run << ": " << predicted.overlap
+RowPrediction predict_mixture(const Options& options) {
+  Table rows = rows_of(options);
+  const Inspection inspection = inspect_run(options.run, Numbering::mended);
+  CountLine progress("predict: rows", rows.num_rows, Verbosity::normal);
+  RowPrediction predicted =
+      predict_components(inspection, std::move(rows), options.run, with_progress(options, progress));
+  progress.end();
+  const MixturePartition& partition = *predicted.partition;
+  if (!partition.overlap.empty())
+    std::cerr << "emomc: warning: " << options.run << ": " << partition.overlap
               << "; their probabilities depend on how draws are matched, the partition only in what they are "
                  "called\n";
   std::cerr << fmt::format(
       "note: the partition is the best of {} by {}; {:.2g} % of the pairs of rows are expected to be "
       "together "
       "here and apart in truth, or the reverse\n",
-      counted(predicted.num_candidates, "candidate"), counted(predicted.num_partition_draws, "draw"),
-      100 * predicted.pairs_that_differ);
-  return options.json ? to_json(predicted, options.run) : to_csv(predicted);
+      counted(partition.num_candidates, "candidate"), counted(partition.num_draws, "draw"),
+      100 * partition.pairs_that_differ);
+  return predicted;
+}
+
+// Of mixtures quantiles are left out: five columns for each of eight components are more than can be read.
+std::string to_csv(const RowPrediction& predicted) {
+  const RowSummaries& rows = predicted.rows;
+  const std::size_t levels = predicted.partition ? 0 : rows.levels.size();
+  std::string text = predicted.partition ? "row,partition" : "row";
+  for (const std::string& name : predicted.outputs) {
+    text += "," + name + "_mean," + name + "_sd";
+    for (std::size_t q = 0; q < levels; ++q) text += "," + name + "_" + kQuantileNames.at(q);
+  }
+  text += '\n';
+  for (std::size_t i = 0, at = 0; i < rows.num_rows; ++i) {
+    text += std::to_string(i + 1);
+    if (predicted.partition) text += "," + std::to_string(predicted.partition->components[i]);
+    for (std::size_t o = 0; o < rows.num_quantities; ++o, ++at) {
+      text += "," + shortest_text(rows.mean[at]) + "," + shortest_text(rows.sd[at]);
+      for (std::size_t q = 0; q < levels; ++q) text += "," + shortest_text(rows.quantiles[at * levels + q]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string to_json(const RowPrediction& predicted, const std::string& run) {
+  const RowSummaries& rows = predicted.rows;
+  nlohmann::ordered_json json{{"run", run}, {"draws", predicted.num_draws}, {"rows", rows.num_rows}};
+  if (predicted.partition) {
+    const MixturePartition& partition = *predicted.partition;
+    json["components"] = rows.num_quantities;
+    json["labels"] = labels_name(partition.labels);
+    json["partition"] = {{"criterion", "Binder's loss with equal costs (the least squares of Dahl 2006)"},
+                         {"candidates", partition.num_candidates},
+                         {"draws", partition.num_draws},
+                         {"pairs_that_differ", partition.pairs_that_differ},
+                         {"is_most_probable", partition.is_most_probable},
+                         {"component", partition.components}};
+  }
+  for (std::size_t o = 0; o < rows.num_quantities; ++o) {
+    nlohmann::ordered_json& output = json["outputs"][predicted.outputs[o]];
+    for (std::size_t at = o; at < rows.mean.size(); at += rows.num_quantities) {
+      output["mean"].push_back(rows.mean[at]);
+      output["sd"].push_back(rows.sd[at]);
+      for (std::size_t q = 0; q < rows.levels.size(); ++q)
+        output[kQuantileNames.at(q)].push_back(rows.quantiles[at * rows.levels.size() + q]);
+    }
+  }
+  return json.dump(1) + "\n";
 }
 
 void predict(const Options& options) {
@@ -146,8 +148,9 @@ void predict(const Options& options) {
     throw InputError(options.run + ": there is no such run directory");
   refuse_many_posteriors(options.run);
   const auto expression = expression_of_run(options.run);
-  const std::string text =
-      expression ? predict_expression(options, *expression) : predict_components(options);
+  const RowPrediction predicted =
+      expression ? predict_expression(options, *expression) : predict_mixture(options);
+  const std::string text = options.json ? to_json(predicted, options.run) : to_csv(predicted);
   if (options.output == "-")
     std::cout << text;
   else

@@ -13,6 +13,7 @@
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/draw_set.hpp"
 #include "expression_run.hpp"
@@ -114,22 +115,7 @@ std::string choose_grouping(const Table& table, const std::string& asked, const 
                    did_you_mean(nearest_name(asked, names)) + "allowed: " + allowed);
 }
 
-}  // namespace
-
-ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
-                                     const std::string& run) {
-  ParameterLayout own = model_layout(model, dim);
-  const bool fits = layout.blocks.size() >= own.blocks.size() &&
-                    std::equal(own.blocks.begin(), own.blocks.end(), layout.blocks.begin());
-  if (!fits)
-    throw InputError(run + ": the parameters of its chains are not those of " + model.name + " in " +
-                     std::to_string(dim) + " columns");
-  return own;
-}
-
-namespace {
-
-/// The likelihood of a run with its data, on the CPU.
+/// A run's likelihood with its data, on the CPU.
 struct RunLikelihood {
   LoadedData loaded;
   ParameterLayout layout;  ///< layout of the likelihood's parameters, without sampled arguments of priors

@@ -12,12 +12,6 @@
 
 namespace emomc::app {
 
-/// Returns the leading blocks of a chain's layout, which are the parameters of the likelihood; sampled
-/// arguments of priors follow them. Throws InputError, which names `run`, if these blocks are not those of
-/// `model` with `dim` columns.
-ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
-                                     const std::string& run);
-
 /// The groups of rows that are left out together.
 struct Grouping {
   std::string by;  ///< "row", a column of the data, or "file" for the input files if no column has this name

@@ -4,22 +4,12 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/model_info.hpp"
-#include "emomc/posterior/memory_table.hpp"
 #include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "expression_run.hpp"
-#include "pointwise.hpp"
 #include "run_config.hpp"
 
 namespace emomc::app {
-
-Table data_of_run(const std::filesystem::path& directory) {
-  constexpr std::size_t kMostDataBytes = 2'000'000'000;
-  RunData data = read_run_data(directory, kMostDataBytes);
-  check_data_files(directory, data);
-  if (data.values.empty())
-    throw InputError(directory.string() + ": its data have changed, or are too large to replicate");
-  return make_table(std::move(data.columns), std::move(data.values));
-}
 
 RowSimulator simulator_of_run(const std::filesystem::path& directory, const ParameterLayout& drawn,
                               const Table& data) {

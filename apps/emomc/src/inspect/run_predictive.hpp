@@ -6,15 +6,11 @@
 #include <vector>
 
 #include "emomc/posterior/predictive.hpp"
+#include "emomc/posterior/run_data.hpp"
 
 namespace emomc::app {
 
-/// Returns all columns of a run's data that its likelihood uses. Throws InputError if the data are missing,
-/// are not those of the run by their SHA-256, or take more than 2 GB.
-Table data_of_run(const std::filesystem::path& directory);
-
-/// Returns a simulator of the run's data; `drawn` is the layout of its chains. Throws InputError as
-/// RowSimulator does.
+/// Draws the data of a run anew; `drawn` is the layout of its chains. Throws InputError as RowSimulator does.
 RowSimulator simulator_of_run(const std::filesystem::path& directory, const ParameterLayout& drawn,
                               const Table& data);
 

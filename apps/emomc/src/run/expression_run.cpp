@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/posterior/expression_rows.hpp"
 #include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/written_draws.hpp"
@@ -32,32 +33,17 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,
                                     Expression::Part part, TableRequest from, const ColumnUnits& units) {
   const std::vector<bool> needed = expression.columns_of(part);
-  std::vector<std::string> columns;
-  std::vector<std::size_t> places;
-  for (std::size_t j = 0; j < needed.size(); ++j) {
-    if (!needed[j]) continue;
-    columns.push_back(names[expression.used_columns()[j]]);
-    places.push_back(j);
-  }
+  std::vector<std::string> columns = names_of_used(expression, names, needed);
   ExpressionRows rows;
   if (columns.empty()) {  // only the number of rows is needed, which any column has
     from.renames.clear();
     from.columns = {read_column_names(from).at(0)};
     if (!from.files.at(0).ends_with(".npy")) from.categories = {{from.columns[0], {}}};
   } else {
-    from.columns = columns;
+    from.columns = std::move(columns);
   }
   rows.table = read_table(from);
-  const std::size_t read = rows.table.columns.size();
-  rows.values.assign(rows.table.num_rows * needed.size(), 0.0);
-  for (std::size_t i = 0; i < rows.table.num_rows; ++i)
-    for (std::size_t j = 0; j < places.size(); ++j) {
-      const std::size_t column = expression.used_columns()[places[j]];
-      const double value = rows.table.values[i * read + j];
-      rows.values[i * needed.size() + places[j]] =
-          units.is_identity() ? value : (value - units.mean.at(column)) / units.sd.at(column);
-    }
-  expression.check_rows(rows.values, needed);
+  rows.values = expression_rows(expression, names, needed, rows.table, units);
   return rows;
 }
 

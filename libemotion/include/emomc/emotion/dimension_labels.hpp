@@ -1,6 +1,7 @@
 // Reads numbers of recordings, such as arousal and valence, from columns of a table about them.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "emomc/emotion/corpus_features.hpp"
@@ -24,8 +25,13 @@ std::vector<double> dimension_labels(const std::vector<UtteranceFrames>& utteran
 /// Throws InputError if no utterance is left.
 void leave_out_unlabelled(std::vector<UtteranceFrames>& utterances, const CorpusConfig& corpus);
 
+/// Returns whether results use this name for something else, such as "frames", so that no dimension may have
+/// the name.
+bool is_taken_in_results(const std::string& name);
+
 /// Calls label_frames() for a corpus on which a regression is trained. Adds a note to `corpus` on how many
 /// utterances were left out, and includes the numbers in its fingerprint.
-LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config);
+LabelledFrames label_with_numbers(CorpusFeatures& corpus, const CorpusConfig& config,
+                                  const NumbersOf& numbers = {});
 
 }  // namespace emomc

@@ -2,6 +2,7 @@
 // scored with each posterior. The plan is a function of the corpus and the configuration alone.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -67,10 +68,14 @@ struct EvaluationPlan {
   std::vector<std::string> fold_names = {};
 };
 
+/// Returns the numbers of utterances, utterances x dimensions, row-major and finite.
+using NumbersOf = std::function<std::vector<double>(const std::vector<UtteranceFrames>&)>;
+
 /// Sorts and standardises the frames. With CorpusConfig::dimensions, utterances have numbers in place of
-/// classes (dimension_labels.hpp). Throws InputError if a class that the configuration lists does not occur,
-/// if there are fewer than two classes or no frames, and in the cases of dimension_labels().
-LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus);
+/// classes: `numbers` returns them; if it is empty, they are read from files (dimension_labels.hpp). Throws
+/// InputError if a class that the configuration lists does not occur, if there are fewer than two classes or
+/// no frames, and in the cases of dimension_labels().
+LabelledFrames label_frames(FeatureSet features, const CorpusConfig& corpus, const NumbersOf& numbers = {});
 
 /// Throws InputError if the given class probabilities are not for exactly the classes of the corpus.
 void check_class_prior(const LabelledFrames& frames, const ClassificationConfig& config);

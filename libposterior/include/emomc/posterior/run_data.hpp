@@ -58,4 +58,8 @@ nlohmann::ordered_json to_json(const CsvFormat& format);
 /// SHA-256 of the run's data and take at most `most_bytes`.
 RunData read_run_data(const std::filesystem::path& directory, std::size_t most_bytes);
 
+/// The data of a run, all columns that its likelihood uses. Throws InputError where they are missing, are not
+/// those of the run by their SHA-256, or take more than 2 GB.
+Table data_of_run(const std::filesystem::path& directory);
+
 }  // namespace emomc

@@ -30,8 +30,14 @@ std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::
 /// not state a proposal.
 std::optional<KeptProposal> kept_proposal(const std::filesystem::path& directory);
 
-/// The run in a directory. May be called at any time during the run. Throws InputError if the run is damaged,
-/// has no draws after the warm-up, or consists of chains of many posteriors.
+/// The leading blocks of a chain's layout, which are the parameters of the likelihood; sampled arguments of
+/// priors follow them. Throws InputError, which names `run`, if these blocks are not those of `model` with
+/// `dim` columns.
+ParameterLayout layout_of_likelihood(const ParameterLayout& layout, const ModelSpec& model, int dim,
+                                     const std::string& run);
+
+/// The run in a directory. May be called at any moment of the run. Throws InputError if it is damaged, has no
+/// draws after warm-up, or holds the chains of many posteriors.
 Inspection inspect_directory(const std::filesystem::path& directory, Numbering numbering,
                              const FindExpression& find = expression_of_manifest);
 

@@ -1,5 +1,4 @@
-#include "mixture_prediction.hpp"
-
+// The components of a mixture that rows belong to.
 #include <algorithm>
 #include <cmath>
 
@@ -7,31 +6,16 @@
 #include "emomc/likelihood/component_probabilities.hpp"
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/standardize.hpp"
-#include "emomc/posterior/run_data.hpp"
+#include "emomc/posterior/row_prediction.hpp"
+#include "emomc/posterior/run_reader.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/sampler/best_partition.hpp"
-#include "inspection.hpp"
-#include "pointwise.hpp"
+#include "spaced_draws.hpp"
 
-namespace emomc::app {
+namespace emomc {
 namespace {
 
-Table rows_of(const std::filesystem::path& directory, const RunData& known,
-              const std::vector<std::string>& files) {
-  if (known.columns.empty())
-    throw InputError((directory / "manifest.json").string() +
-                     ": the names of the data's columns are not there");
-  if (!files.empty()) return read_table({files, known.columns});
-  check_data_files(directory, known);
-  Table table = read_table({known.paths, known.columns, known.format});
-  if (hash_table(table) != known.sha256)
-    throw InputError(known.paths.at(0) + ": these are not the data that " + directory.string() +
-                     " was made with (another SHA-256); --data predicts other rows");
-  return table;
-}
-
-/// Sets `groups` [num_rows] to the partition in which each row is in the component of largest `probability(i,
-/// k)`.
+/// The partition that has each row in the component of largest probability. `probability(i, k)`.
 template <class Probability>
 void most_probable(std::size_t num_rows, std::size_t K, Probability probability, std::uint16_t* groups) {
   for (std::size_t i = 0; i < num_rows; ++i) {
@@ -56,10 +40,10 @@ class BestPartition {
         threads_(threads) {}
 
   void add(std::size_t first, std::size_t count, std::span<const double> values,
-           std::span<const RowSummary> summaries) {
+           std::span<const double> means) {
     std::vector<std::uint16_t> groups(count * size_.candidates);
     most_probable(
-        count, K_, [&](std::size_t i, std::size_t k) { return summaries[i * K_ + k].mean; }, groups.data());
+        count, K_, [&](std::size_t i, std::size_t k) { return means[i * K_ + k]; }, groups.data());
     threads_.for_each(size_.candidates - 1, [&](std::size_t c, int) {
       const double* of_draw = values.data() + c * draws_ / (size_.candidates - 1) * count * K_;
       most_probable(
@@ -74,21 +58,23 @@ class BestPartition {
       std::copy_n(groups.data() + c * count, count, groups_.data() + c * rows_ + first);
   }
 
-  void finish(MixturePrediction& result) const {
+  MixturePartition finish(std::span<const double> means) const {
     const std::vector<double> losses = search_.losses();
     const auto best =
         static_cast<std::size_t>(std::min_element(losses.begin(), losses.end()) - losses.begin());
     const std::uint16_t* groups = groups_.data() + best * rows_;
     std::vector<double> mass(K_ * K_);
     for (std::size_t i = 0; i < rows_; ++i)
-      for (std::size_t k = 0; k < K_; ++k) mass[groups[i] * K_ + k] += result.probabilities[i * K_ + k].mean;
+      for (std::size_t k = 0; k < K_; ++k) mass[groups[i] * K_ + k] += means[i * K_ + k];
     const std::vector<int> names = names_of_groups(mass, K_);
-    result.partition.resize(rows_);
-    for (std::size_t i = 0; i < rows_; ++i) result.partition[i] = names[groups[i]];
+    MixturePartition result;
+    result.components.resize(rows_);
+    for (std::size_t i = 0; i < rows_; ++i) result.components[i] = names[groups[i]];
     result.pairs_that_differ = losses[best];
     result.is_most_probable = best == 0;
     result.num_candidates = size_.candidates;
-    result.num_partition_draws = size_.draws;
+    result.num_draws = size_.draws;
+    return result;
   }
 
  private:
@@ -99,16 +85,13 @@ class BestPartition {
   ThreadPool& threads_;
 };
 
-/// Returns the likelihood's parameters, in `units`, at `count` draws at equal distances.
+/// Draws of the likelihood's parameters in `units`.
 std::vector<std::vector<double>> thetas_of(const DrawSet& draws, const ParameterLayout& layout,
-                                           const ColumnUnits& units, std::size_t count) {
-  const std::size_t total = draws.num_chains() * draws.num_draws;
-  std::vector<std::vector<double>> thetas(count, std::vector<double>(static_cast<std::size_t>(layout.dim())));
-  for (std::size_t s = 0; s < count; ++s) {
-    for (std::size_t j = 0; j < thetas[s].size(); ++j)
-      thetas[s][j] = draws.values[(draws.num_log_densities + j) * total + s * total / count];
-    from_written(layout, thetas[s]);
-    to_sampler_units(layout, units, thetas[s]);
+                                           const ColumnUnits& units, std::size_t most) {
+  std::vector<std::vector<double>> thetas = spaced_draws(draws, static_cast<std::size_t>(layout.dim()), most);
+  for (auto& theta : thetas) {
+    from_written(layout, theta);
+    to_sampler_units(layout, units, theta);
   }
   return thetas;
 }
@@ -128,46 +111,44 @@ ColumnUnits centre_of(const Inspection& run, int num_components, int dim) {
 
 }  // namespace
 
-MixturePrediction predict_mixture(const std::filesystem::path& directory,
-                                  const std::vector<std::string>& files, std::size_t most_draws) {
-  const std::string run = directory.string();
-  const RunData known = read_run_data(directory, 0);
-  Table table = rows_of(directory, known, files);
-  const Inspection inspection = inspect_run(directory, Numbering::mended);
-  const DrawSet& draws = inspection.draws;
+RowPrediction predict_components(const Inspection& run, Table rows, const std::string& name,
+                                 const PredictionOptions& options) {
+  const DrawSet& draws = run.draws;
   const ModelSpec model = model_of(draws.layout);
-  const int dim = static_cast<int>(known.columns.size());
-  const ParameterLayout layout = layout_of_likelihood(draws.layout, model, dim, run);
+  const int dim = static_cast<int>(rows.columns.size());
+  const ParameterLayout layout = layout_of_likelihood(draws.layout, model, dim, name);
   if (!find_mixture(draws))
-    throw InputError(run + ": its likelihood has one component, which all rows are of");
+    throw InputError(name + ": its likelihood has one component, which all rows are of");
 
-  const ColumnUnits units = centre_of(inspection, model.components, dim);
-  standardize(units, table.values);
-  MixturePrediction result;
-  result.num_components = model.components;
-  result.num_draws = std::min(draws.num_chains() * draws.num_draws, most_draws);
-  result.labels = inspection.labels;
-  if (inspection.labels == Labels::unmended) result.overlap = overlap_text(inspection.overlap);
-  const std::vector<std::vector<double>> thetas = thetas_of(draws, layout, units, result.num_draws);
-
-  ThreadPool threads(0);
+  const ColumnUnits units = centre_of(run, model.components, dim);
+  standardize(units, rows.values);
   const auto K = static_cast<std::size_t>(model.components), columns = static_cast<std::size_t>(dim);
-  BestPartition partition(table.num_rows, K, result.num_draws, threads);
+  RowPrediction result;
+  for (std::size_t k = 0; k < K; ++k) result.outputs.push_back("component_" + std::to_string(k));
+  const std::vector<std::vector<double>> thetas = thetas_of(draws, layout, units, options.draws);
+  result.num_draws = thetas.size();
+
+  ThreadPool threads(options.threads);
+  BestPartition partition(rows.num_rows, K, result.num_draws, threads);
   RowQuantities quantities;
-  quantities.names.resize(K);
-  quantities.num_rows = table.num_rows;
+  quantities.num_quantities = K;
+  quantities.num_rows = rows.num_rows;
   quantities.num_draws = result.num_draws;
   quantities.evaluate = [&](std::size_t s, std::size_t first, std::size_t count, double* out) {
-    component_probabilities(model, dim, thetas[s], {table.values.data() + first * columns, count * columns},
+    component_probabilities(model, dim, thetas[s], {rows.values.data() + first * columns, count * columns},
                             out);
   };
-  quantities.fault = [&](std::size_t, double) { return run + ": no component has a density above 0"; };
-  result.probabilities =
-      summarize_rows(quantities, threads,
-                     [&](std::size_t first, std::size_t count, std::span<const double> values,
-                         std::span<const RowSummary> all) { partition.add(first, count, values, all); });
-  partition.finish(result);
+  quantities.fault = [&](std::size_t, double) { return name + ": no component has a density above 0"; };
+  result.rows = summarize_rows(quantities, options.quantiles, threads,
+                               [&](std::size_t first, std::size_t count, std::span<const double> values,
+                                   std::span<const double> means) {
+                                 partition.add(first, count, values, means);
+                                 if (options.on_rows) options.on_rows(count);
+                               });
+  result.partition = partition.finish(result.rows.mean);
+  result.partition->labels = run.labels;
+  if (run.labels == Labels::unmended) result.partition->overlap = overlap_text(run.overlap);
   return result;
 }
 
-}  // namespace emomc::app
+}  // namespace emomc

@@ -1,0 +1,306 @@
+"""Numbers of recordings, such as arousal: linear regression on functionals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _emomc
+from ._estimator import Estimator, not_fitted
+from ._progress import StageLine, StageProgress
+from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
+
+_Floats = NDArray[np.float64]
+_FUNCTIONALS = ("cepstra", "prosody", "full", "compact")
+
+
+@dataclass(frozen=True, repr=False)
+class PredictedNumbers:
+    """Student's t distributions of recordings' numbers; arrays are [recordings], of several dimensions recordings x dimensions.
+
+    >>> import emomc, numpy as np
+    >>> numbers = emomc.PredictedNumbers(np.array([3.0]), np.array([0.5]), np.array([0.6]), 8.0)
+    >>> numbers.interval(0.9).round(3)
+    array([[2.07, 3.93]])
+    """
+
+    mean: _Floats
+    scale: _Floats  #: of the distribution
+    sd: _Floats  #: standard deviation, in the unit of the numbers
+    degrees_of_freedom: float
+
+    def interval(self, level: float = 0.9) -> _Floats:
+        """The ends of the central intervals of this probability [..., 2]. Raises InputError where it is not in (0, 1)."""
+        if not 0 < level < 1:
+            raise _emomc.InputError(f"level: {level} is out of range; allowed: above 0 and below 1")
+        mean, scale = (np.ascontiguousarray(values, dtype=np.float64).ravel() for values in (self.mean, self.scale))
+        ends = _emomc.predictive_intervals(mean, scale, self.degrees_of_freedom, float(level))
+        return ends.reshape(*np.shape(self.mean), 2)
+
+    def __repr__(self) -> str:
+        return f"emomc.PredictedNumbers({' x '.join(map(str, np.shape(self.mean)))})"
+
+
+class Regressor(Estimator):
+    """Numbers of recordings, such as arousal and valence, with their uncertainty: Bayesian linear regression on functionals.
+
+    The regression is that of `emomc train` (`corpus.dimensions`) with the same recordings, numbers, options and seed;
+    docs/regression.md has its formulas. It is a class of its own beside `Classifier`, because scikit-learn's
+    regressors and classifiers are: `predict` returns numbers, with `return_std=True` as `BayesianRidge` has it, there is no
+    `predict_proba`, and no option of Markov chains, since the posterior is known in closed form.
+
+    Parameters
+    ----------
+    functionals
+        What is seen of a recording: "cepstra", "prosody", "full" or "compact".
+    prior_sds
+        Prior standard deviations of what functionals explain, in units of the noise's, of which one is chosen for each
+        dimension by leaving out training speakers in turn.
+    sd_factor
+        A factor of predictive standard deviations. None: learned from training speakers left out in turn; 1: the plain
+        posterior.
+    random_state
+        The seed, by which recordings that are known of a speaker are drawn. None: 20260101.
+    n_threads
+        Of the CPU; 0: all. The results do not depend on it.
+
+    Attributes
+    ----------
+    dimensions_ [dimensions]
+        Their names.
+    prior_sd_, noise_sd_, sd_factor_ [dimensions]
+        The prior standard deviation that was chosen, the noise's, in the unit of the numbers, and the factor.
+    notes_
+        After `fit`: what was read and left out.
+    sampling_rate_
+        Of the training recordings, in Hz; 0: they differed.
+
+    >>> import emomc, numpy as np
+    >>> t = np.arange(8000) / 16000
+    >>> def voice(pitch, noise, seed):
+    ...     rng = np.random.default_rng(seed)
+    ...     return 0.1 * sum(np.sin(2 * np.pi * h * pitch * t) / h for h in range(1, 6)) + noise * rng.normal(size=len(t))
+    >>> roughness = [0.0, 1.0, 2.0] * 3
+    >>> X = [voice(100 + 7 * i, 0.001 * 7**rough, i) for i, rough in enumerate(roughness)]
+    >>> speakers = [name for name in "ABC" for i in range(3)]
+    >>> regressor = emomc.Regressor(functionals="prosody")
+    >>> regressor.fit(X, {"roughness": roughness}, speakers, sampling_rate=16000, progress=False)
+    emomc.Regressor('prosody', dimensions=['roughness'])
+    >>> mean, sd = regressor.predict(X[:3], sampling_rate=16000, return_std=True)
+    >>> bool(mean[0] < mean[1] < mean[2]), sd.shape
+    (True, (3,))
+    """
+
+    def __init__(
+        self,
+        functionals: Literal["cepstra", "prosody", "full", "compact"] = "full",
+        *,
+        prior_sds: Sequence[float] = (0.1, 0.2, 0.3, 0.6, 1.0, 2.0, 3.0, 6.0, 10.0, 20.0),
+        sd_factor: float | None = None,
+        random_state: int | None = None,
+        n_threads: int = 0,
+    ) -> None:
+        self.functionals = functionals
+        self.prior_sds = prior_sds
+        self.sd_factor = sd_factor
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def __repr__(self) -> str:
+        fitted = f", dimensions={self.dimensions_.tolist()!r}" if hasattr(self, "dimensions_") else ""
+        return f"emomc.Regressor({self.functionals!r}{fitted})"
+
+    def fit(
+        self,
+        X: Iterable[Any],
+        y: Any,
+        speakers: Sequence[str],
+        *,
+        sampling_rate: float | Sequence[float] | None = None,
+        names: Sequence[str] | None = None,
+        unreadable: Literal["refuse", "skip"] = "refuse",
+        progress: bool | StageProgress | None = None,
+    ) -> Regressor:
+        """Trains on recordings.
+
+        Parameters
+        ----------
+        X, sampling_rate, names, unreadable, progress
+            As of `Classifier.fit`: paths of audio files, or arrays of samples with their rate in Hz.
+        y
+            Their numbers, in any unit: [recordings] of one dimension, recordings x dimensions, or columns by the
+            dimensions' names, a dict or a data frame. Without names they are y, or y0, y1, ...
+        speakers
+            Their speakers: each is standardised by all recordings of theirs, and settings are chosen by leaving speakers
+            out. Two or more, four recordings or more.
+
+        Raises InputError where a recording or a number is not allowed: a number that is not finite, or a dimension whose
+        numbers are all the same. Ctrl-C raises KeyboardInterrupt.
+        """
+        given = Recordings.of(X, sampling_rate, names)
+        dimensions, numbers = _numbers(y, given.names)
+        who = given.texts("speakers", speakers)
+        if self.functionals not in _FUNCTIONALS:
+            raise _emomc.InputError(f"functionals: {self.functionals} is unknown; allowed: {', '.join(_FUNCTIONALS)}")
+        sds = [float(sd) for sd in self.prior_sds]
+        if not sds or not all(0 < sd <= 1000 for sd in sds):
+            raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
+        if self.sd_factor is not None and not 0 < self.sd_factor <= 1000:
+            raise _emomc.InputError(f"sd_factor: {self.sd_factor} is out of range; allowed: above 0, up to 1000, or None")
+        if not 0 <= int(self.n_threads) <= 4096:
+            raise _emomc.InputError(f"n_threads: {self.n_threads} is out of range; allowed: 0 to 4096")
+        with StageLine(progress) as show:
+            self._model, self.notes_ = _emomc.train_regression(
+                recordings=given.items,
+                names=given.names,
+                speakers=who,
+                numbers=numbers,
+                refuse=refuses(unreadable),
+                functionals=self.functionals,
+                prior_sds=sds,
+                sd_factor=None if self.sd_factor is None else float(self.sd_factor),
+                seed=20260101 if self.random_state is None else int(self.random_state),
+                threads=int(self.n_threads),
+                dimensions=dimensions,
+                progress=show,
+            )
+        self._set()
+        return self
+
+    def predict_distribution(
+        self,
+        X: Iterable[Any],
+        *,
+        sampling_rate: float | Sequence[float] | None = None,
+        speakers: Sequence[str] | None = None,
+        enrolment: Iterable[Any] | None = None,
+    ) -> PredictedNumbers:
+        """The predictive distributions of the numbers, as `emomc classify` prints their means, sds and 90 % intervals.
+
+        Parameters
+        ----------
+        X, sampling_rate
+            As of `fit`. A single recording is a list of one.
+        speakers
+            Of X: recordings of one speaker are standardised together. None: all are taken to be of one speaker.
+        enrolment
+            Other recordings of the speaker of X, of the same sampling rate, by which each recording of X is standardised
+            alone.
+
+        Raises InputError where nothing can be said of a recording, and names it.
+        """
+        arrays = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, int(self.n_threads))
+        one = len(self.dimensions_) == 1
+        mean, scale, sd = (values[:, 0] if one else values for values in arrays[:3])
+        return PredictedNumbers(mean, scale, sd, arrays[3])
+
+    def predict(
+        self,
+        X: Iterable[Any],
+        *,
+        sampling_rate: float | Sequence[float] | None = None,
+        speakers: Sequence[str] | None = None,
+        enrolment: Iterable[Any] | None = None,
+        return_std: bool = False,
+    ) -> Any:
+        """The means of the numbers [recordings], of several dimensions recordings x dimensions.
+
+        `return_std`: also their standard deviations, of the same shape. Other arguments are those of
+        `predict_distribution`.
+        """
+        numbers = self.predict_distribution(X, sampling_rate=sampling_rate, speakers=speakers, enrolment=enrolment)
+        return (numbers.mean, numbers.sd) if return_std else numbers.mean
+
+    def predict_interval(
+        self,
+        X: Iterable[Any],
+        level: float = 0.9,
+        *,
+        sampling_rate: float | Sequence[float] | None = None,
+        speakers: Sequence[str] | None = None,
+        enrolment: Iterable[Any] | None = None,
+    ) -> _Floats:
+        """The ends of central intervals that have the numbers with this probability [recordings x 2], of several
+        dimensions recordings x dimensions x 2. Other arguments are those of `predict_distribution`."""
+        numbers = self.predict_distribution(X, sampling_rate=sampling_rate, speakers=speakers, enrolment=enrolment)
+        return numbers.interval(level)
+
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes model.json, weights.npy and rotation.npy, which `load` and `emomc classify` read.
+
+        Raises InputError where the directory has a model and `overwrite` is False.
+        """
+        model = self._fitted()
+        model.save(refuse_existing_model(directory, overwrite))
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Regressor:
+        """The regressor that `save` or `emomc train` wrote.
+
+        Raises InputError where there is none, it is damaged, or it is a classifier.
+        """
+        model = _emomc.RegressionModel.load(os.fspath(directory))
+        regressor = cls(model.functionals or "full", random_state=model.seed)  # type: ignore[arg-type]
+        regressor._model = model
+        regressor._set()
+        return regressor
+
+    def _set(self) -> None:
+        model: _emomc.RegressionModel = self._model
+        self.dimensions_ = np.array(model.dimensions)
+        self.prior_sd_, self.noise_sd_ = np.array(model.prior_sds), np.array(model.noise_sds)
+        self.sd_factor_, self.sampling_rate_ = np.array(model.sd_factors), model.sample_rate
+
+    def _fitted(self) -> _emomc.RegressionModel:
+        if not hasattr(self, "_model"):
+            raise not_fitted("Regressor", "fit or load")
+        return self._model
+
+
+def _numbers(y: Any, names: Sequence[str]) -> tuple[list[str], _Floats]:
+    """The dimensions' names, and the numbers recordings x dimensions."""
+    if hasattr(y, "columns") and hasattr(y, "to_numpy"):
+        y = {name: y[name] for name in y.columns}
+    if isinstance(y, Mapping):
+        if not y:
+            raise _emomc.InputError("y: there is no dimension; allowed: numbers by the dimensions' names")
+        dimensions = [str(name) for name in y]
+        if "" in dimensions or len(set(dimensions)) != len(dimensions):
+            raise _emomc.InputError(f"y: {', '.join(map(repr, dimensions))}; allowed: distinct names that are not empty")
+        columns = [_floats(f"y[{name!r}]", values) for name, values in y.items()]
+        for name, column in zip(dimensions, columns, strict=True):
+            _check_length(f"y[{name!r}]", column, names, 1)
+        numbers = np.column_stack(columns)
+    else:
+        numbers = _floats("y", y)
+        _check_length("y", numbers, names, 2)
+        if numbers.ndim == 1:
+            of_series = getattr(y, "name", None)  # of pandas
+            dimensions, numbers = [of_series if isinstance(of_series, str) else "y"], numbers[:, None]
+        else:
+            dimensions = [f"y{d}" for d in range(numbers.shape[1])]
+    if numbers.shape[1] == 0:
+        raise _emomc.InputError("y: there is no dimension; allowed: recordings x dimensions")
+    if not np.isfinite(numbers).all():
+        i, d = np.argwhere(~np.isfinite(numbers))[0]
+        raise _emomc.InputError(f"y: the {dimensions[d]} of {names[i]} is {numbers[i, d]}; allowed: finite numbers")
+    return dimensions, np.ascontiguousarray(numbers)
+
+
+def _floats(what: str, values: Any) -> _Floats:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise _emomc.InputError(f"{what}: values of type {array.dtype}; allowed: numbers (Classifier predicts classes)")
+    return array.astype(np.float64)
+
+
+def _check_length(what: str, numbers: _Floats, names: Sequence[str], most_axes: int) -> None:
+    if not 1 <= numbers.ndim <= most_axes:
+        raise _emomc.InputError(f"{what}: an array with {numbers.ndim} axes; allowed: a number of each recording")
+    if len(numbers) != len(names):
+        raise _emomc.InputError(f"{what}: {len(numbers)} of {len(names)} recordings")

@@ -1,0 +1,175 @@
+// Numbers of recordings: the model of Regressor.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "emomc/core/errors.hpp"
+#include "emomc/emotion/dimension_labels.hpp"
+#include "emomc/emotion/regression_results.hpp"
+#include "emomc/emotion/softmax_model_file.hpp"
+#include "emomc/emotion/standardized_rows.hpp"
+#include "emomc/sampler/files.hpp"
+#include "recordings.hpp"
+#include "sampled.hpp"
+
+namespace emomc::python {
+namespace {
+
+EvaluationConfig config_of(const std::string& functionals, std::vector<double> prior_sds,
+                           std::optional<double> sd_factor, std::uint64_t seed, int threads,
+                           const Texts& dimensions) {
+  EvaluationConfig config;
+  config.corpus.kind = "folders";  // recordings
+  config.corpus.dimensions = dimensions;
+  config.classifier = ClassifierKind::regression;
+  config.features.set = functional_set(functionals);
+  config.regression = {.prior_sds = std::move(prior_sds), .sd_factor = sd_factor};
+  config.run.sampler.seed = seed;
+  config.run.threads = threads;
+  return config;
+}
+
+/// `numbers` are recordings x dimensions. Returns the model, and notes on what was read.
+nb::tuple train(const nb::list& recordings, const Texts& names, const Texts& speakers, const Matrix& numbers,
+                bool refuse, const std::string& functionals, std::vector<double> prior_sds,
+                std::optional<double> sd_factor, std::uint64_t seed, int threads, const Texts& dimensions,
+                const nb::object& progress) {
+  for (const std::string& name : dimensions)
+    if (is_taken_in_results(name))
+      throw InputError("y: " + name + " names something else in results; allowed: other names");
+  const EvaluationConfig config =
+      config_of(functionals, std::move(prior_sds), sd_factor, seed, threads, dimensions);
+  const std::vector<Source> sources = sources_of(recordings);
+  const std::vector<std::span<const double>> rows = rows_of(numbers);
+  std::map<std::string, std::span<const double>> numbers_of;
+  for (std::size_t i = 0; i < names.size(); ++i) numbers_of[names[i]] = rows[i];
+  Watch watch(progress);
+  CorpusFeatures corpus;
+  RegressionModel model;
+  watch.run([&] {
+    corpus = features_of(sources, names, Texts(names.size()), speakers, refuse, config, watch);
+    const LabelledFrames frames =
+        label_with_numbers(corpus, config.corpus, [&](const std::vector<UtteranceFrames>& utterances) {
+          std::vector<double> labels;
+          for (const UtteranceFrames& u : utterances)
+            labels.insert(labels.end(), numbers_of.at(u.id).begin(), numbers_of.at(u.id).end());
+          return labels;
+        });
+    model = train_regression(frames, corpus, config, [&](const auto&... args) { watch(args...); });
+  });
+  return nb::make_tuple(std::move(model), corpus.notes);
+}
+
+/// Of standardised rows: means, scales and sds [rows x dimensions], and the degrees of freedom.
+nb::tuple predicted(const RegressionModel& model, const std::vector<StandardizedRow>& rows) {
+  std::vector<double> mean, scale, sd;
+  double freedom = static_cast<double>(model.regressor.num_rows) - 1;
+  for (const StandardizedRow& row : rows)
+    for (const PredictiveT& one : predict_numbers(model.regressor, row.values, row.knowledge)) {
+      mean.push_back(one.mean);
+      scale.push_back(one.scale);
+      sd.push_back(one.sd());
+      freedom = one.freedom;
+    }
+  const std::vector<std::size_t> shape{rows.size(), model.regressor.dimensions.size()};
+  return nb::make_tuple(array_of(std::move(mean), shape), array_of(std::move(scale), shape),
+                        array_of(std::move(sd), shape), freedom);
+}
+
+template <class Value>
+std::vector<Value> of_dimensions(const RegressionModel& model, Value Regressor::Dimension::*member) {
+  std::vector<Value> values;
+  for (const Regressor::Dimension& dimension : model.regressor.dimensions)
+    values.push_back(dimension.*member);
+  return values;
+}
+
+}  // namespace
+
+void add_regression(nb::module_& m) {
+  nb::class_<RegressionModel>(m, "RegressionModel")
+      .def_prop_ro(
+          "dimensions",
+          [](const RegressionModel& model) { return of_dimensions(model, &Regressor::Dimension::name); })
+      .def_prop_ro(
+          "prior_sds",
+          [](const RegressionModel& model) { return of_dimensions(model, &Regressor::Dimension::prior_sd); })
+      .def_prop_ro(
+          "noise_sds",
+          [](const RegressionModel& model) { return of_dimensions(model, &Regressor::Dimension::noise_sd); })
+      .def_prop_ro("sd_factors",  // where all recordings of the speaker are known
+                   [](const RegressionModel& model) {
+                     std::vector<double> factors;
+                     for (const Regressor::Dimension& dimension : model.regressor.dimensions)
+                       factors.push_back(dimension.factors[0].factor);
+                     return factors;
+                   })
+      .def_prop_ro("functionals",
+                   [](const RegressionModel& model) {
+                     return model.table.empty() ? functional_set_name(model.set) : std::string();
+                   })
+      .def_prop_ro("sample_rate", [](const RegressionModel& model) { return model.sample_rate; })
+      .def_prop_ro("seed", [](const RegressionModel& model) { return model.seed; })
+      .def_prop_ro("speakers", [](const RegressionModel& model) { return model.trained_on.speakers; })
+      .def(
+          "rows",
+          [](const RegressionModel& model, const nb::list& recordings, const Texts& names, int threads) {
+            return functionals_of(model.set, model.table, model.regressor.columns.size(), recordings, names,
+                                  threads);
+          },
+          nb::arg("recordings"), nb::arg("names"), nb::arg("threads"))
+      .def(
+          "of_speaker",
+          [](const RegressionModel& model, const Matrix& rows, const std::vector<std::size_t>&) {
+            return predicted(model, standardized_speaker(rows_of(rows), model.regressor.corpus));
+          },
+          nb::arg("rows"), nb::arg("frames"))
+      .def(
+          "by_enrolment",
+          [](const RegressionModel& model, const Matrix& rows, const std::vector<std::size_t>&,
+             const Matrix& others) {
+            std::vector<StandardizedRow> standardized;
+            for (const auto& row : rows_of(rows))
+              standardized.push_back(standardized_by_enrolment(row, rows_of(others), model.regressor.corpus));
+            return predicted(model, standardized);
+          },
+          nb::arg("rows"), nb::arg("frames"), nb::arg("others"))
+      .def(
+          "save",
+          [](const RegressionModel& model, const std::string& directory) {
+            make_directories(directory);
+            write_regression_model(model, directory);
+          },
+          nb::arg("directory"))
+      .def_static(
+          "load",
+          [](const std::string& directory) {
+            if (is_softmax_model(directory))
+              throw InputError(directory + ": the model predicts classes; allowed: emomc.Classifier.load");
+            if (!is_regression_model(directory))
+              throw InputError(directory + ": no model of a regression of numbers, as emomc train writes it");
+            return read_regression_model(directory);
+          },
+          nb::arg("directory"));
+  m.def("train_regression", &train, nb::kw_only(), nb::arg("recordings"), nb::arg("names"),
+        nb::arg("speakers"), nb::arg("numbers"), nb::arg("refuse"), nb::arg("functionals"),
+        nb::arg("prior_sds"), nb::arg("sd_factor").none(), nb::arg("seed"), nb::arg("threads"),
+        nb::arg("dimensions"), nb::arg("progress").none());
+  m.def(
+      "predictive_intervals",  // central intervals of Student's t: rows x 2
+      [](const Vector& mean, const Vector& scale, double freedom, double level) {
+        std::vector<double> ends;
+        for (std::size_t i = 0; i < mean.size(); ++i) {
+          const Interval interval = PredictiveT{mean.data()[i], scale.data()[i], freedom}.interval(level);
+          ends.push_back(interval.low);
+          ends.push_back(interval.high);
+        }
+        return array_of(std::move(ends), {mean.size(), 2});
+      },
+      nb::arg("mean"), nb::arg("scale"), nb::arg("freedom"), nb::arg("level"));
+}
+
+}  // namespace emomc::python
