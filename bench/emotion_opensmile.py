@@ -91,12 +91,13 @@ def leave_one_out(x, speaker, label):
     return result
 
 
-def by_emomc(program, corpus, seeds, table=None):
+def by_emomc(program, corpus, seeds, class_prior, table=None):
     """Returns the probabilities of each seed; the functionals are emomc's own or those of `table`."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "c.yaml"
         features = f"features: {{table: '{table}'}}\n" if table else ""
-        config.write_text(f"corpus: {{kind: emodb, path: '{corpus}'}}\n{features}", encoding="utf-8")
+        classes = f"classification: {{class_prior: {class_prior}}}\n"
+        config.write_text(f"corpus: {{kind: emodb, path: '{corpus}'}}\n{features}{classes}", encoding="utf-8")
         subprocess.run([program, "evaluate", str(config), "--seeds", str(seeds), "-q", "-o", f"{folder}/run"], check=True)
         results, seconds = [], []
         for seed in range(1, seeds + 1):
@@ -121,6 +122,8 @@ def main():
     parser.add_argument("--set", default="ComParE_2016", choices=["ComParE_2016", "eGeMAPSv02"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--methods", nargs="+", default=["own", "table", "sklearn"], choices=["own", "table", "sklearn"])
+    parser.add_argument("--class-prior", default="uniform", choices=["uniform", "observed"],
+                        help="emomc's weights of classes; scikit-learn's regression weights them as they are observed")
     options = parser.parse_args()
     files = sorted(options.corpus.resolve().rglob("*.wav"))
     if not files:
@@ -133,9 +136,10 @@ def main():
         for method, source in (("own", None), ("table", table)):
             if method not in options.methods:
                 continue
-            ids, results, classes, truths, seconds = by_emomc(options.emomc, options.corpus.resolve(), options.seeds, source)
+            ids, results, classes, truths, seconds = by_emomc(
+                options.emomc, options.corpus.resolve(), options.seeds, options.class_prior, source)
             name = "its own functionals" if method == "own" else options.set
-            found[f"emomc, {name}, mean of {options.seeds} seeds ({np.mean(seconds):.0f} s each)"] = results
+            found[f"emomc, {name}, classes {options.class_prior}, mean of {options.seeds} seeds ({np.mean(seconds):.0f} s each)"] = results
     if ids is None:
         fail("--methods: one of own and table is needed")
     order = {file.stem: i for i, file in enumerate(files)}
