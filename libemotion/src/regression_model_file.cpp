@@ -14,7 +14,7 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kVersion = 2;  // 1: mixtures
+constexpr int kVersion = 2;  // version 1 belongs to mixtures
 
 Json dimension_json(const Regressor::Dimension& dimension) {
   Json factors = Json::object();
@@ -30,7 +30,7 @@ Json dimension_json(const Regressor::Dimension& dimension) {
           {"sd_factors", factors}};
 }
 
-// Without its weights.
+// Reads a dimension except for its weights, which are in weights.npy.
 Regressor::Dimension read_dimension(const nlohmann::json& json) {
   Regressor::Dimension dimension;
   dimension.name = json.at("name").get<std::string>();
@@ -56,7 +56,7 @@ void read_regressor(const nlohmann::json& json, const std::filesystem::path& dir
   if (regressor.num_rows < 4) throw InputError("utterances is out of range");
   if (regressor.rank > regressor.columns.size()) throw InputError("rank is out of range");
   const auto names = json.at("dimensions").size();
-  // A row each for the centre and the eigenvalues, then the weights of each dimension.
+  // The rows of weights.npy are the centre, the eigenvalues, and the weights of each dimension.
   const std::vector<std::size_t> rotation{regressor.columns.size(), regressor.rank},
       weights{names + 2, regressor.rank};
   count_of(rotation, "rank");

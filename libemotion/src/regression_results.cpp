@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const Interval& x) { return {number(x.low), number(x.high)}; }
 
-// The predictions of all folds for one dimension, by increasing utterances.
+// The predictions of all folds for one dimension, in the order of the utterances' indices.
 NumberPredictions pooled_numbers(const LabelledFrames& frames, const std::vector<RegressionFold>& folds,
                                  std::size_t dimension, SpeakerKnowledge knowledge,
                                  std::vector<std::size_t>* utterances) {
@@ -40,7 +40,7 @@ void add_score(Json& json, const std::string& name, double score, const Interval
   json[name + "_interval"] = json_of(interval);
 }
 
-// What both lists of scores have: of all recordings of a speaker, and by what is known.
+// The scores that scores.json has under `regression` and for each kind of knowledge under `known_of_speaker`.
 Json scores_of(const NumberPredictions& predictions) {
   const NumberScores s = score(predictions);
   const NumberIntervals i = intervals(predictions);
@@ -55,7 +55,7 @@ Json scores_of(const NumberPredictions& predictions) {
   return json;
 }
 
-// Mean of the folds' inner log densities.
+// The mean of the folds' inner log densities.
 double inner_log_density(const std::vector<RegressionFold>& folds, std::size_t dimension,
                          std::size_t knowledge) {
   double sum = 0;
@@ -88,7 +88,7 @@ Json dimension_json(const LabelledFrames& frames, const RegressionEvaluation& ev
   return json;
 }
 
-// A list with an entry for each SpeakerKnowledge, of the same utterances.
+// A list with the scores of the same utterances for each SpeakerKnowledge.
 Json numbers_by_knowledge(const LabelledFrames& frames, const RegressionEvaluation& evaluation) {
   Json list = Json::array();
   for (std::size_t k = 0; k < kNumKnowledge; ++k) {

@@ -42,7 +42,7 @@ DataFacts facts_of(const LoadedData& loaded) {
 
 DataPart data_part(const std::string& name, const std::vector<double>& values, std::size_t dim,
                    std::size_t first_row, std::size_t num_rows) {
-  constexpr std::size_t kDigits = 16;  // the hash only names the part that differs
+  constexpr std::size_t kDigits = 16;  // the hash only serves to name the part that differs
   const std::string_view bytes(reinterpret_cast<const char*>(values.data() + first_row * dim),
                                num_rows * dim * sizeof(double));
   return {name, num_rows, sha256_hex(bytes).substr(0, kDigits)};
@@ -108,7 +108,7 @@ LoadedData prepared(Table table, const ModelSpec& model, bool standardize) {
   return loaded;
 }
 
-/// Why a GPU does not call a function; empty where it may.
+/// The reason why a GPU cannot call the function of `code`; empty if there is no reason.
 std::string why_no_function_on_gpu(const CodeSource& code) {
   if (!code.lto_ir) return "calls no function of the program";
   std::string problem = runtime_compiler_problem();
@@ -116,7 +116,8 @@ std::string why_no_function_on_gpu(const CodeSource& code) {
   return problem.empty() ? "" : "cannot link a function into its kernels: " + problem;
 }
 
-/// Binds result.expression to the columns that it uses.
+/// Binds result.expression to `table`, which has the columns that the expression uses, and sets the other
+/// members of `result`.
 void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chains,
           LoadedExpression& result) {
   LoadedData& loaded = result.loaded;
@@ -156,7 +157,7 @@ void bind(Table table, const ExpressionSpec& spec, Backend backend, int num_chai
   try {
     bound = bind_to(result.backend);
   } catch (const InputError& error) {
-    // A function that only the CPU can call, where the backend is chosen here.
+    // The backend was chosen automatically, and only the CPU can call this function.
     if (!is_function || on_device || backend != Backend::automatic || result.backend != Backend::cuda) throw;
     result.backend = Backend::cpu;
     bound = bind_to(result.backend);

@@ -1,4 +1,4 @@
-// Likelihoods that are functions of the program which uses the libraries.
+// Likelihoods that are functions of the program that uses the library.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kStride = device::kTileRows;
 
-/// How far central differences move a parameter: expression::kRelativeStep of its distance from the boundary
-/// of its support, so that both points are inside; for a real number and an angle, of its size, or of 1 where
-/// that is larger.
+/// The step of central differences for a parameter: expression::kRelativeStep times its distance from the
+/// boundary of its support, so that both points are inside; for a real number or an angle, kRelativeStep
+/// times its absolute value or 1, whichever is larger.
 double step_of_differences(Support support, double value) {
   switch (support) {
     case Support::positive:
@@ -44,8 +44,8 @@ class RowDerivatives {
       supports_.insert(supports_.end(), static_cast<std::size_t>(block.size()), block.support);
   }
 
-  /// Writes the derivatives of at most kAtOnce rows to out[num_rows x size()]. Rows are as RowFunction has
-  /// them.
+  /// Writes the derivatives of at most kAtOnce rows to out[num_rows x size()]. `rows` has the layout that
+  /// RowFunction expects.
   static constexpr std::int64_t kAtOnce = 64;
   void write(const double* theta, const double* rows, std::int64_t stride, std::int64_t num_rows,
              double* out) {
@@ -78,7 +78,7 @@ class RowDerivatives {
   double above_[kAtOnce], below_[kAtOnce];
 };
 
-/// The tile arithmetic of a function. Its coefficients are theta itself.
+/// The tile arithmetic of a function. The coefficients are theta itself.
 class FunctionTiles final : public TileArithmetic<double> {
  public:
   explicit FunctionTiles(std::shared_ptr<const ExpressionPlan> plan) : plan_(std::move(plan)) {}
@@ -134,7 +134,8 @@ class FunctionTiles final : public TileArithmetic<double> {
   std::shared_ptr<const ExpressionPlan> plan_;
 };
 
-/// The code of a function for the GPUs of one compute capability. Empty: no GPU calls the function.
+/// LTO IR of a function and of its gradient for the GPUs of one compute capability. `density` is empty if no
+/// GPU calls the function, and `gradient` if the function has no gradient function.
 struct FunctionCode {
   std::string density, gradient;
 };
@@ -200,7 +201,7 @@ class FunctionModel final : public RowModel {
   }
 
   std::shared_ptr<const ExpressionPlan> plan_;
-  DeviceSources sources_;  ///< of kernels; empty: a GPU does not call the function
+  DeviceSources sources_;  ///< sources of kernels; empty: no GPU calls the function
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an Expression has found out about a likelihood.
+// The content of an Expression after its specification was read, and functions that make models from it.
 #pragma once
 
 #include <string>
@@ -15,17 +15,18 @@ namespace emomc {
 struct ExpressionPlan {
   ParameterLayout layout;
   std::vector<std::size_t> used_columns;
-  std::vector<std::string> column_names;  ///< of the used ones
-  std::vector<bool> is_integer;           ///< of the used ones: by the user's word
-  expression::Graph graph;                ///< of the whole likelihood, as it was written
+  std::vector<std::string> column_names;  ///< names of the used columns
+  std::vector<bool> is_integer;  ///< [used_columns] whether data.kinds says that a column holds integers
+  expression::Graph graph;       ///< graph of the whole likelihood, as it was written
   expression::NodeId log_density = 0;
   std::vector<expression::IntegerUse> integers;
-  int weights = -1;  ///< the used column that weights are in
-  /// A header in place of log_density, which then only says what the likelihood depends on; `code_columns`
-  /// are used columns.
+  int weights = -1;  ///< index into `used_columns` of the column of weights; -1: there are no weights
+  /// A header or function in place of an expression. `log_density` then only represents on what the
+  /// likelihood depends. `code_columns` are indices into `used_columns` of the columns that the code reads.
   CodeSource code;
   std::vector<int> code_columns;
-  /// A linear predictor: where its parameters begin in the layout, and its columns among the used ones.
+  /// A linear predictor: the first positions of its parameters in the layout, and its columns as indices into
+  /// `used_columns`.
   struct Linear {
     int intercept = -1;  ///< -1: there is none
     int coefficients = 0;
@@ -43,32 +44,34 @@ struct ExpressionPlan {
   double cost_of_row = 0;
 };
 
-/// Declares the names of a specification, lowers its expressions and writes what they are to an empty plan.
-/// Throws as Expression's constructor.
+/// Declares the names of a specification, lowers its expressions, and writes the results to `plan`, which
+/// must be empty. Throws the exceptions of Expression's constructor.
 void read_specification(const ExpressionSpec& spec, const std::vector<std::string>& columns,
                         ExpressionPlan& plan);
 
-/// The likelihood's division for given data.
+/// The likelihood divided for given data into parts that depend on data, on parameters, and on both.
 struct BoundProgram {
   ParameterLayout layout;
   expression::RowProgram program;
   expression::GradientProgram gradient;
-  std::string header;  ///< generate_header() of the program
+  std::string header;  ///< result of generate_header() for the program
 };
 
-/// The likelihood as `reference` evaluates it: the graph as it was written, from the data's columns.
+/// The likelihood that backend `reference` evaluates: the graph as it was written, with the data's columns as
+/// input.
 std::shared_ptr<const RowModel> make_interpreted_model(std::shared_ptr<const ExpressionPlan> plan);
-/// As `cpu` (compiled here) and `cuda` (compiled by the engine) evaluate it, from the program's inputs.
-/// Writes the name of the compiler, where it is needed here, to `compiler`.
+/// The likelihood that backends `cpu` (`for_host`, compiled here) and `cuda` (compiled by the engine)
+/// evaluate, with the program's inputs as columns. Writes the name and version of the compiler to `compiler`;
+/// empty if nothing was compiled here.
 std::shared_ptr<const RowModel> make_compiled_model(std::shared_ptr<const BoundProgram> bound, bool for_host,
                                                     HostBuild build, std::string& compiler);
 
-/// The likelihood of plan->code.function; `for_gpu`: with code for the GPUs of this machine, where there are
-/// any. Throws as CodeSource::lto_ir does.
+/// The likelihood of plan->code.function. With `for_gpu` it has code for the first GPU of this machine, if
+/// there is a GPU. Throws the exceptions of CodeSource::lto_ir.
 std::shared_ptr<const RowModel> make_function_model(std::shared_ptr<const ExpressionPlan> plan, bool for_gpu);
 
-/// The likelihood of a header, from code_columns and the weights, the same for all backends. Writes the name
-/// of the compiler and the generated header. Throws as Expression::bind().
+/// The likelihood of a header, with code_columns and the weights as columns, for all backends. Writes the
+/// name and version of the compiler, and the generated header. Throws the exceptions of Expression::bind().
 std::shared_ptr<const RowModel> make_code_model(const std::shared_ptr<const ExpressionPlan>& plan,
                                                 HostBuild build, std::string& compiler, std::string& header);
 

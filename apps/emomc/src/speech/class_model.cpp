@@ -71,7 +71,7 @@ ClassModel read_class_model(const std::filesystem::path& directory) {
     const std::size_t dim = model.columns.size();
     if (model.classes.size() < 2 || dim == 0) throw InputError("it has no classes or columns");
     model.config = parse_evaluation_config(json.at("config").get<std::string>(), "config");
-    // Models from before there were damping frames say nothing of the gain, and keep it.
+    // Models without damping_frames are from older versions, which did not remove the gain.
     const bool is_older = !json.contains("damping_frames");
     if (is_older) model.config.features.remove_gain = false;
     model.sample_rate = json.at("sample_rate").get<double>();

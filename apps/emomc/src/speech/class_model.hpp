@@ -1,4 +1,5 @@
-// A trained classifier as a directory: model.json and draws.npy, which are all that `emomc classify` reads.
+// Reads and writes a trained classifier by mixtures as a directory with model.json and draws.npy; `emomc
+// classify` reads no other files.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +15,13 @@ namespace emomc::app {
 
 struct ClassModel {
   std::vector<std::string> classes, columns;
-  EvaluationConfig config;  ///< how the model was trained and how recordings become frames
-  double sample_rate = 0;   ///< of the recordings, in Hz; 0: they differed, or the corpus was tables
-  ColumnUnits corpus;       ///< mean and sd of the training frames before normalisation
-  ColumnUnits units;  ///< mean and sd of the normalised frames, by which the likelihood standardises them
+  EvaluationConfig config;  ///< settings of the training and of the computation of frames
+  /// Sample rate of the training recordings in Hz; 0: the rates differed, or the corpus was tables.
+  double sample_rate = 0;
+  ColumnUnits corpus;  ///< mean and sd of the training frames before normalisation
+  ColumnUnits units;   ///< mean and sd of the normalised frames, by which the likelihood standardises them
   Classifier classifier;
-  std::size_t num_draws = 0;               ///< of each class
+  std::size_t num_draws = 0;               ///< number of draws of each class
   std::vector<std::vector<double>> theta;  ///< [num_classes] num_draws x dim of the likelihood model
   ModelSpec likelihood() const {
     const auto& l = config.run.likelihood;
@@ -27,10 +29,10 @@ struct ClassModel {
   }
 };
 
-/// Writes draws.npy, then model.json. Throws MachineError.
+/// Writes draws.npy, then model.json. Throws MachineError if writing fails.
 void write_class_model(const ClassModel& model, const std::filesystem::path& directory);
-/// Throws InputError if a file is missing, damaged or belongs to another model. All content is checked before
-/// it is used.
+/// Reads a model. Throws InputError if a file is missing, damaged or belongs to another model. All content is
+/// checked before it is used.
 ClassModel read_class_model(const std::filesystem::path& directory);
 
 }  // namespace emomc::app

@@ -16,10 +16,10 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kEmTolerance = 1e-7;  // increase of the log likelihood for each row
+constexpr double kEmTolerance = 1e-7;  // increase of the log likelihood per row below which EM ends
 constexpr int kEmRounds = 500;
-constexpr std::size_t kMostOptima = 4;  // of a class, from which starts are taken
-// Sd of the half-normal prior of a sampled means.sd, in standardised units.
+constexpr std::size_t kMostOptima = 4;  // optima of a class from which starts are taken
+// The sd of the half-normal prior of a sampled means.sd, in standardised units.
 constexpr double kLearnedMeansSd = 0.5;
 
 DataSet training_rows(const LabelledFrames& frames, const TrainingSet& set,
@@ -38,7 +38,7 @@ std::size_t num_class_rows(const LabelledFrames& frames, const TrainingSet& set,
   return num_rows;
 }
 
-// A mixture cannot be fitted to fewer rows.
+// Throws InputError for fewer than two rows per component, to which a mixture cannot be fitted.
 void require_rows(std::size_t num_rows, int components, const std::string& whose) {
   if (num_rows < static_cast<std::size_t>(2 * components))
     throw InputError("likelihood.components: " + whose + " has " + std::to_string(num_rows) +
@@ -103,7 +103,8 @@ ArrayArgument array(std::vector<int> shape, std::vector<double> values) {
 }
 
 // The Bayesian form of adapting a background model to a class (Reynolds, Quatieri and Dunn 2000): each
-// component of a class is near the same component of the background. `layout` is of a mixture with scales.
+// component of a class is near the same component of the background. `layout` must be that of a mixture with
+// scales.
 PriorSet prior_about(const ParameterLayout& layout, std::span<const double> background,
                      const EvaluationConfig& config) {
   const auto& training = config.training;
@@ -150,14 +151,14 @@ RunOptions run_options(const EvaluationConfig& config) {
   return options;
 }
 
-// The starts of a group's chains: draws from the prior if it is centred on a background or init is "prior",
-// else optima of the posterior given the group's own frames.
+// Finds the starts of a group's chains. They are draws from the prior if the prior is centred on a background
+// or init is "prior"; otherwise they are optima of the posterior given the group's own frames.
 class Starts {
  public:
   Starts(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config)
       : frames_(frames), plan_(plan), config_(config) {}
 
-  /// Sets `to`, chains_per_group x dim.
+  /// Writes the starts of the chains of `group` to `to`, chains_per_group x dim.
   void find(const ClassPosteriors& posteriors, std::size_t group, std::span<double> to) const {
     const auto& run = posteriors.run;
     const std::size_t classes = frames_.num_classes();

@@ -1,5 +1,5 @@
-// The posteriors of all classes of all training sets: priors, starting points and chains, and maximum
-// likelihood fits by EM for comparison.
+// Prepares the posteriors of all classes of all training sets for sampling: priors, starting points and
+// chains. Also computes maximum likelihood fits by EM for comparison.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace emomc::app {
 
-/// The posterior of set s and class c is group s * num_classes + c. Each group has `chains_per_group` chains,
-/// with consecutive ids in the order of the groups.
+/// The posterior of training set s and class c is group s * num_classes + c. Each group has
+/// `chains_per_group` chains, with consecutive ids in the order of the groups.
 struct ClassPosteriors {
   SampledChains run;            ///< the chains of all groups
   std::vector<Target> targets;  ///< [num_groups]
@@ -27,7 +27,7 @@ struct ClassPosteriors {
 /// The engine that evaluates the likelihood for all chains, and their proposal.
 struct EvaluationEngine {
   ModelSpec model;
-  Backend backend = Backend::cpu;  ///< resolved
+  Backend backend = Backend::cpu;  ///< resolved backend
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;
   ProposalSpec proposal;
@@ -37,18 +37,18 @@ struct EvaluationEngine {
 EvaluationEngine make_evaluation_engine(const LabelledFrames& frames, const EvaluationPlan& plan,
                                         const EvaluationConfig& config);
 
-/// A callback between units of work, with the number of finished units and the number of all. It may throw to
-/// end the work.
+/// A callback between units of work, with the number of finished units and the number of all units. An
+/// exception of the callback ends the work.
 using Report = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Builds the posteriors; the ranks of the program, where there are several, divide backgrounds and starts,
-/// and the chains. Collective, as fit_by_em. Throws InputError if a prior cannot be stated in the units of a
-/// training set. `with_starts` false leaves out the starting points, which a resumed run does not need.
+/// Builds the posteriors. Collective: several ranks divide the fits of backgrounds, the search for starting
+/// points, and the chains among them. `with_starts` false leaves out the starting points, which a resumed run
+/// does not need. Throws InputError if a prior cannot be stated in the units of a training set.
 ClassPosteriors prepare_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                                    const EvaluationConfig& config, bool with_starts, const Report& report);
 
-/// Does the checks of prepare_posteriors without fitting anything. Returns a target that differs from those
-/// of the groups only in the numbers in its prior.
+/// Does the checks of prepare_posteriors() without fitting anything. Returns a target that differs from the
+/// groups' targets only in the numbers in its prior.
 Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan,
                         const EvaluationConfig& config, const EvaluationEngine& engine);
 
@@ -56,8 +56,8 @@ Target check_posteriors(const LabelledFrames& frames, const EvaluationPlan& plan
 void require_class_rows(const LabelledFrames& frames, const EvaluationPlan& plan,
                         const EvaluationConfig& config);
 
-/// Maximum likelihood mixtures of all groups by EM, started from the best of a pool of short fits: num_groups
-/// x dim of the model.
+/// Fits maximum likelihood mixtures for all groups by EM, each started from the best of a pool of short fits.
+/// Returns the parameters, num_groups x dim of the model. Collective: several ranks divide the groups.
 std::vector<double> fit_by_em(const LabelledFrames& frames, const EvaluationPlan& plan,
                               const EvaluationConfig& config, const ClassPosteriors& posteriors,
                               const Report& report);

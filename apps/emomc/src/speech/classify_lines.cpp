@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Refuses a WAV or FLAC file on standard input, which would be read as noise. Raw samples begin with one
-// given sequence of four bytes with probability 2^-32.
+// Throws InputError for a WAV or FLAC file on standard input, which would be read as noise. Random samples
+// begin with a given sequence of four bytes with probability 2^-32.
 void refuse_container(const unsigned char* bytes, std::size_t count) {
   for (const char* name : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", "caff", ".snd"})
     if (count >= 4 && std::equal(name, name + 4, bytes))

@@ -29,7 +29,7 @@ Given read(RecordingClassifier& classifier, const std::string& file) {
   return given;
 }
 
-// What normalises frames, and how a line says so.
+// The mean and sd that normalise frames, and the entry of a line that states their source.
 struct Units {
   ColumnUnits units;
   Json standardisation;
@@ -39,7 +39,7 @@ bool is_by_speaker(const RecordingClassifier& classifier) {
   return classifier.model().config.features.normalize == Normalization::speaker;
 }
 
-// The units of a model that does not normalise by speaker.
+// The units of a model that does not normalise by speaker; the mean and sd are not used.
 Units units_of_model(const RecordingClassifier& classifier) {
   const Normalization by = classifier.model().config.features.normalize;
   return {{},
@@ -49,7 +49,7 @@ Units units_of_model(const RecordingClassifier& classifier) {
                           0)};
 }
 
-// The units of the speaker of the recordings of --speaker-from, of which there is at least one.
+// The units of a speaker, computed from the recordings of --speaker-from, of which there is at least one.
 Units units_of_others(const ClassifyOptions& options, RecordingClassifier& classifier) {
   std::vector<Frames> frames;
   for (const auto& file : options.speaker_from) {
@@ -62,7 +62,7 @@ Units units_of_others(const ClassifyOptions& options, RecordingClassifier& class
   return {classifier.units_of(all, Known::speaker), standardisation("enrolment", all.size())};
 }
 
-// The units of the speaker of recordings that are classified themselves.
+// The units of a speaker, computed from the recordings that are classified.
 Units units_of_own(const std::vector<const Frames*>& frames, const RecordingClassifier& classifier) {
   const bool is_alone = frames.size() == 1;
   return {classifier.units_of(frames, is_alone ? Known::alone : Known::speaker),
@@ -79,7 +79,7 @@ Json line_about(const std::string& file, const Frames& frames, const Units& unit
   return line;
 }
 
-// Tells the user whose statistics normalise the frames if the command line does not specify it.
+// Prints a note on the statistics that normalise the frames, which the command line does not specify.
 void explain(const ClassifyOptions& options) {
   if (options.quiet) return;
   if (options.files.size() == 1)

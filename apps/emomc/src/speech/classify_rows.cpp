@@ -69,7 +69,7 @@ std::vector<Given> read_rows(const RowModel& model, const EvaluationConfig& conf
 Json line_about(const Given& given, const StandardizedRow& row, const RowModel& model) {
   Json line = model.line_about(given, row);
   line["frames"] = given.row.frames;
-  if (given.row.frames == 0) line.erase("frames");  // a row of a table
+  if (given.row.frames == 0) line.erase("frames");  // rows of a table have no frames
   line["standardised_by"] = standardisation(row.standardised_by, row.recordings);
   constexpr std::size_t kShortest = kClipFrames.back();
   if (given.row.frames > 0 && given.row.frames < kShortest)
@@ -82,8 +82,8 @@ Json line_by_enrolment(const Given& given, const std::vector<std::span<const dou
   return line_about(given, standardized_by_enrolment(given.row.values, others, model.corpus), model);
 }
 
-// How `emomc train` made the model; the defaults if another caller trained it, whose recordings have names of
-// no corpus.
+// The configuration with which `emomc train` made the model, or the defaults if another caller trained the
+// model. Such a model names no corpus by whose convention recordings are named.
 EvaluationConfig config_of(const ClassifyOptions& options, const RowModel& model) {
   if (!model.config.empty()) {
     try {
@@ -108,7 +108,7 @@ std::vector<Given> enrolment_of(const ClassifyOptions& options, const RowModel& 
   return others;
 }
 
-// Of the enrolment, all but the recording itself.
+// The rows of the enrolment except for the row of `file` itself.
 std::vector<std::span<const double>> others_than(const std::string& file, const std::vector<Given>& all) {
   std::vector<std::span<const double>> rows;
   for (const Given& given : all)

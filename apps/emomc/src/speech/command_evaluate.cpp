@@ -33,12 +33,13 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class, docs/emotion.md
+// The least share of converged pairs of an utterance and a class without a warning (docs/emotion.md).
+constexpr double kShareAskedFor = 0.95;
 
 struct Options : SamplingOptions {
   int seeds = 0;
   std::vector<std::string> compare;  ///< configurations beside the first one
-  std::vector<std::string> by;       ///< by.columns
+  std::vector<std::string> by;       ///< columns to add to the key by.columns
   bool json = false;
 };
 
@@ -68,14 +69,14 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   e.frames.groups = groups_of(e.frames, config);
   if (const std::string text = folds_text(e.frames, e.plan, config.folds); !text.empty()) {
     e.corpus.notes.push_back(text);
-    // Another file of the same name is another evaluation, which --resume must not go on with.
+    // A changed file of the same name makes another evaluation, which --resume must not continue.
     std::string folds;
     for (const Fold& fold : e.plan.folds)
       for (const int speaker : fold.test_speakers)
         folds += std::to_string(speaker) + (speaker == fold.test_speakers.back() ? "\n" : " ");
     e.corpus.fingerprint.sha256 = sha256_hex(e.corpus.fingerprint.sha256 + folds);
   }
-  // Refuses too few speakers.
+  // Corpora with too few speakers are refused.
   if (has_numbers) {
     regression_tests(e.frames, e.plan, config);
   } else if (has_functionals) {
@@ -86,8 +87,8 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
   return e;
 }
 
-/// Evaluates with one seed; collective. Returns nothing if a signal stopped the run, and of a regression no
-/// more than that it has finished.
+/// Evaluates with one seed. Collective. Returns nothing if a signal stopped the run, and empty results for a
+/// regression of numbers that has finished.
 std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const EvaluationConfig& config,
                                                ExistingRun policy, Verbosity verbosity,
                                                nlohmann::ordered_json& scores) {
@@ -114,10 +115,10 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
                                 e.corpus, policy, verbosity, scores);
 }
 
-// Also where nothing else is printed.
+// Prints a warning if too few pairs have converged, even with --quiet.
 void warn_unconverged(const EvaluationConfig& config, const nlohmann::ordered_json& scores,
                       const std::string& which) {
-  if (config.classifier == ClassifierKind::regression) return;  // without chains
+  if (config.classifier == ClassifierKind::regression) return;  // a regression of numbers has no chains
   const double share = scores.contains("convergence") ? scores["convergence"]["converged"].get<double>()
                                                       : scores["least_share_converged"].get<double>();
   const char* advice = config.classifier == ClassifierKind::softmax
@@ -148,14 +149,14 @@ void check_parent(const std::filesystem::path& directory) {
                      "; choose another --output");
 }
 
-// A configuration of --compare with the name of its directory.
+// A configuration that is compared, with the name of its output directory.
 struct Compared {
   std::string name;
   EvaluationConfig config;
 };
 
-// All configurations, the first one included, before any work. Each is evaluated into a directory of its own,
-// named after its file, in that of the first one.
+// Reads and checks all configurations, including the first one. Each is evaluated into a directory that is
+// named after its file and lies in the output directory of the first configuration.
 std::vector<Compared> configurations_of(const Options& options) {
   std::vector<std::string> files{options.config};
   files.insert(files.end(), options.compare.begin(), options.compare.end());
@@ -179,7 +180,7 @@ std::vector<Compared> configurations_of(const Options& options) {
   return all;
 }
 
-// Refuses a directory in which --compare with these configurations writes nothing else.
+// Throws InputError if `parent` has an entry that --compare with these configurations does not write.
 void check_parent_of(const std::filesystem::path& parent, const std::vector<Compared>& all) {
   std::error_code error;
   if (std::filesystem::exists(parent, error) && !std::filesystem::is_directory(parent, error))
@@ -195,7 +196,7 @@ void check_parent_of(const std::filesystem::path& parent, const std::vector<Comp
   }
 }
 
-// The exit code after a signal; collective.
+// Returns the exit code after a signal. Collective.
 int stopped(const std::string& go_on) {
   if (!is_first()) return wait_for_first();
   enter(RankPhase::finishing);
@@ -239,7 +240,7 @@ int evaluate_and_compare(const Options& options) {
   return kDone;
 }
 
-// Of another rank than the first, which says nothing.
+// The options of ranks other than the first, which print nothing.
 Options silent(Options options) {
   options.quiet = true;
   options.json = false;
@@ -279,8 +280,8 @@ int evaluate(const Options& given) {
   }
   if (is_first()) check_parent(directory);
   std::vector<EvaluationResults> all;
-  std::vector<nlohmann::ordered_json> known;   // scores by what is known of the speaker, of each seed
-  std::vector<nlohmann::ordered_json> groups;  // scores by columns, of each seed
+  std::vector<nlohmann::ordered_json> known;   // [seeds] scores by knowledge of the speaker
+  std::vector<nlohmann::ordered_json> groups;  // [seeds] scores by columns
   for (int seed = 1; seed <= options.seeds; ++seed) {
     config.run.sampler.seed = static_cast<std::uint64_t>(seed);
     config.run.output.directory = directory / fmt::format("seed-{}", seed);

@@ -29,7 +29,7 @@ struct Options {
 };
 
 constexpr const char* kRecord =
-    "features.json";  // the names of the tables that a call wrote; the next call with --force reads it
+    "features.json";  // names of the tables that a call wrote; the next call with --force reads this file
 
 constexpr const char* kFunctionals = "functionals.csv";
 

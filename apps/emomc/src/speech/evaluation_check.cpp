@@ -35,7 +35,8 @@ bool is_evaluation_config(const std::filesystem::path& file, const std::vector<s
 
 namespace {
 
-// Refuses tables of folds and groups that do not fit, and notes what folds a file gives.
+// Throws InputError if the table of groups does not fit the utterances, and adds a note on folds that have
+// names.
 void check_tables_of(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config,
                      CorpusFeatures& corpus) {
   groups_of(frames, config);
@@ -43,7 +44,8 @@ void check_tables_of(const LabelledFrames& frames, const EvaluationPlan& plan, c
     corpus.notes.push_back(text);
 }
 
-// What one of several ranks has of an evaluation. Softmax regression has no chains that ranks divide.
+// The numbers of chains and folds of one of several ranks. `chains` is 0 for regressions, whose chains are
+// not divided among ranks.
 struct RankPart {
   std::size_t chains = 0, folds = 0;
   bool operator==(const RankPart&) const = default;
@@ -64,7 +66,7 @@ void add_parts(const std::vector<RankPart>& parts, nlohmann::ordered_json& json)
   }
 }
 
-// Equal parts are neighbours.
+// Prints one line for neighbouring ranks with equal parts; ranks with equal parts are always neighbours.
 void print_parts(const std::vector<RankPart>& parts) {
   if (parts.size() < 2) return;
   for (std::size_t first = 0, end = 0; first < parts.size(); first = end) {
@@ -77,7 +79,8 @@ void print_parts(const std::vector<RankPart>& parts) {
   }
 }
 
-// Of regressions on functionals. Tables are read and joined, functionals of recordings are not computed.
+// Does check_evaluation() for softmax regression and regressions of numbers. Tables are read and joined, but
+// functionals of recordings are not computed.
 void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
   const bool has_numbers = config.classifier == ClassifierKind::regression;
   if (has_numbers) check_dimensions(config.corpus);

@@ -29,21 +29,21 @@ struct Method {
   std::vector<Predictions> seeds;
 };
 
-/// A statistic of all utterances, and of those without each speaker.
+/// A statistic of all utterances, and of the utterances without each speaker in turn.
 struct Statistic {
   double all = 0;
   std::vector<double> without;
 };
 
-/// What all methods are about, by the names of utterances.
+/// The utterances, labels and folds that all methods must have in common.
 struct Subject {
-  std::string first;  ///< the file that it is from
+  std::string first;  ///< file from which the subject was read
   std::vector<std::string> classes, utterances, speakers;
   std::vector<int> truth;
   std::set<std::set<std::string>> folds;
 };
 
-// The directories of the seeds; one of a single seed is its own.
+// The directories of an evaluation's seeds; `directory` itself if there is a single seed.
 std::vector<fs::path> seeds_of(const fs::path& directory) {
   std::vector<fs::path> seeds;
   std::error_code error;
@@ -121,7 +121,7 @@ void append_methods(const fs::path& directory, Subject& subject, std::vector<Met
   }
 }
 
-// Rows of all speakers, and without each of them.
+// The rows without each speaker in turn, in the order of the speakers' numbers, then all rows.
 std::vector<std::vector<std::size_t>> kept_rows(const std::vector<int>& speaker_of, std::size_t speakers) {
   std::vector<std::vector<std::size_t>> kept(speakers + 1);
   for (std::size_t row = 0; row < speaker_of.size(); ++row)
@@ -138,7 +138,7 @@ double log_loss(const Predictions& p, const std::vector<std::size_t>& rows) {
   return sum / static_cast<double>(rows.size());
 }
 
-// `value` of a seed's predictions and rows, averaged over seeds.
+// value(predictions, rows) for each list of rows in `kept`, averaged over seeds.
 template <class Value>
 Statistic statistic(const Method& method, const std::vector<std::vector<std::size_t>>& kept, Value value) {
   Statistic result;
@@ -148,7 +148,7 @@ Statistic statistic(const Method& method, const std::vector<std::vector<std::siz
       mean += value(p, kept[s]) / static_cast<double>(method.seeds.size());
     if (s + 1 == kept.size())
       result.all = mean;
-    else if (kept.size() > 2)  // a speaker alone tells nothing about others
+    else if (kept.size() > 2)  // a single speaker gives no interval
       result.without.push_back(mean);
   }
   return result;
@@ -156,7 +156,8 @@ Statistic statistic(const Method& method, const std::vector<std::vector<std::siz
 
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
-// A difference with its interval, under `name` and `name`_interval.
+// Adds the difference a - b and its interval, which is limited to [-most, most], to `json` as `name` and
+// `name`_interval.
 void add_difference(Json& json, const std::string& name, const Statistic& a, const Statistic& b,
                     double most) {
   std::vector<double> without;

@@ -1,4 +1,4 @@
-// The report of an evaluation as one self-contained HTML page.
+// Makes the report of an evaluation, one self-contained HTML page.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@ namespace emomc::app {
 
 /// Whether this build can write the page (it needs libjs-chart.js).
 bool has_evaluation_report();
-/// The page of the evaluation in `directory`, made from its scores.json and predictions.csv. Throws
-/// InputError if these are missing or damaged, or in a build without the charts.
+/// The page of the evaluation in `directory`, made from the files of the evaluation. Throws InputError if
+/// scores.json or predictions.csv is missing or damaged, or in a build without the charts.
 std::string evaluation_report_html(const std::filesystem::path& directory);
 
 }  // namespace emomc::app

@@ -64,7 +64,7 @@ json difference_of(const JsonValue& difference, const std::string& other) {
           {"p", difference.at("mcnemar_p").number()}};
 }
 
-// The scores by what is known of the test speaker; empty if there are none.
+// The scores for each kind of knowledge of the test speaker; empty if there are none.
 json known_of(const JsonValue& scores) {
   json list = json::array();
   if (!scores.has("known_of_speaker")) return list;
@@ -83,7 +83,8 @@ json known_of(const JsonValue& scores) {
   return list;
 }
 
-// The scores by columns, in the order of their names; empty if there are none.
+// The scores for each value of the columns in by.columns, in the order of scores.json; empty if there are
+// none.
 json groups_of(const JsonValue& posterior) {
   json list = json::array();
   if (!posterior.has("by")) return list;
@@ -119,7 +120,7 @@ json convergence_of(const JsonValue& convergence, const Names& classes) {
   return result;
 }
 
-// A field as a message shows it: shortened and without control characters.
+// A field in the form in which messages show it: shortened and without control characters.
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 40;
   std::string result(text.substr(0, kMost));

@@ -24,7 +24,8 @@ namespace {
 RunIdentity identity_of(const EvaluationConfig& config, const std::string& kind) {
   EvaluationConfig what = config;
   what.run = without_what_changes_no_draw(config.run);
-  what.classification.draws = 1;  // the chains' draws depend neither on this nor on the rule
+  // The draws of chains depend neither on classification.draws nor on the rule.
+  what.classification.draws = 1;
   what.classification.rule = Rule::predictive;
   if (!what.classification.temper) what.classification.evidence.reset();
   what.em_baseline = true;
@@ -41,7 +42,7 @@ DataFacts facts_of(const EvaluationJob& job) {
   return facts;
 }
 
-// The duration of one step of all chains, measured with a few steps whose draws are discarded.
+// The duration of one step of all chains in seconds, measured with a few steps whose draws are discarded.
 double seconds_per_step(ClassPosteriors& posteriors) {
   constexpr int kSteps = 4;
   SampledChains& run = posteriors.run;
@@ -58,7 +59,8 @@ double seconds_per_step(ClassPosteriors& posteriors) {
   return seconds / kSteps;
 }
 
-// The duration of one evaluation of all rows with one parameter vector, as scoring does it.
+// The duration in seconds of one evaluation of all rows with one parameter vector, measured with the calls
+// that scoring makes.
 double seconds_per_score(const ClassPosteriors& posteriors) {
   constexpr int kDraws = 8;
   LikelihoodEngine& engine = *posteriors.run.engine;
@@ -76,17 +78,18 @@ double seconds_per_score(const ClassPosteriors& posteriors) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / kDraws;
 }
 
-// Steps of gradient samplers before warm-up has found a step size would take far longer than later ones, so
-// that none are tried.
+// Whether steps are tried to measure their duration. Gradient samplers are excluded because their steps take
+// far longer before warm-up has found a step size than later.
 bool tries_steps(const EvaluationConfig& config) {
   return !proposal_use(config.run.sampler.proposal.kind).gradient;
 }
 
-// The duration of one step of all chains by gradients, from that of one evaluation.
+// An estimate of the duration in seconds of one step of all chains of a gradient sampler, from the duration
+// of one evaluation of all rows.
 double seconds_per_step_by_gradients(const EvaluationJob& job, const ClassPosteriors& posteriors,
                                      double seconds_of_evaluation) {
-  constexpr double kGradients = 8;    // of a step: a tree of depth 3
-  constexpr double kEvaluations = 2;  // that a gradient takes as long as
+  constexpr double kGradients = 8;    // gradients per step, for a tree of depth 3
+  constexpr double kEvaluations = 2;  // duration of a gradient in evaluations
   double rows = 0;
   for (const ChainPlan& plan : posteriors.run.plans)
     for (const int segment : plan.segments)
@@ -95,7 +98,7 @@ double seconds_per_step_by_gradients(const EvaluationJob& job, const ClassPoster
          static_cast<double>(job.frames.rows.num_rows) / world().size();
 }
 
-// How many such evaluations the scores of all folds are.
+// The number of evaluations of all rows with one parameter vector that scoring all folds takes.
 double evaluations_of_scores(const EvaluationJob& job) {
   const auto share = [&](const std::vector<int>& speakers) {
     double rows = 0;
@@ -133,7 +136,7 @@ Report show_preparation(Verbosity verbosity, const std::string& what) {
 Report show_stage(const std::string& what, Verbosity verbosity) {
   using Clock = std::chrono::steady_clock;
   return [what, verbosity, began = Clock::now(), shown = 0.0](std::size_t done, std::size_t all) mutable {
-    // Other ranks would wait for this one.
+    // With several ranks, the others would wait for this one forever.
     if (!is_several() && stop_requested()) throw Interrupted("stopped");
     constexpr double kFirst = 2, kPause = 5;
     const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
@@ -148,7 +151,7 @@ Report show_stage(const std::string& what, Verbosity verbosity) {
 
 namespace {
 
-// As sample_posteriors, on another rank than the first, which writes nothing.
+// Does the work of sample_posteriors() on ranks other than the first, which write nothing.
 SampledPosteriors sample_with_first(const EvaluationJob& job) {
   const bool resumes = agree_on_resuming(false);
   SampledPosteriors result;
@@ -206,7 +209,8 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   const auto& sampler = job.config.run.sampler;
   const auto steps = static_cast<double>(sampler.warmup + sampler.draws * sampler.thin);
   settle();
-  // EM of all classes of a training set takes about as long as its background did.
+  // The preparation time serves as an estimate for EM: EM of all classes of a training set takes about as
+  // long as the fit of the background.
   const double preparation = seconds(), evaluation = checkpoint ? 0 : seconds_per_score(result.posteriors);
   double estimate = 0, scores = 0;
   if (!checkpoint && tries_steps(job.config)) {

@@ -1,4 +1,4 @@
-// Samples all posteriors of a plan as one batch into a run directory, or resumes such a run.
+// Samples all posteriors of an evaluation's plan as one batch into a run directory, or resumes such a run.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace emomc::app {
 
-/// What to sample and where to write it.
+/// The posteriors to sample, and the run directory.
 struct EvaluationJob {
   const LabelledFrames& frames;
   const EvaluationPlan& plan;
@@ -21,20 +21,21 @@ struct EvaluationJob {
 
 struct SampledPosteriors {
   ClassPosteriors posteriors;
-  bool finished = false;                   ///< false: a signal stopped the run, and there is a checkpoint
-  std::shared_ptr<spdlog::logger> logger;  ///< of the run directory, for what follows; none on further ranks
+  bool finished = false;  ///< false: a signal stopped the run, which can be resumed
+  /// Logger of the run directory, for later stages; null on ranks other than the first.
+  std::shared_ptr<spdlog::logger> logger;
 };
 
-/// A callback that prints how much of a stage is finished and how long the rest will take: after two seconds,
-/// then every five. Prints nothing where `verbosity` is quiet. Throws Interrupted after a signal, if there is
-/// one rank.
+/// Returns a callback that prints how much of a stage is finished and how long the rest will take: first
+/// after two seconds, then every five seconds. The callback prints nothing if `verbosity` is quiet. With a
+/// single rank, the callback throws Interrupted after a signal.
 Report show_stage(const std::string& what, Verbosity verbosity);
 
-/// The configuration of this rank: of the GPUs and processors of its machine, those that are its own.
+/// Returns the configuration of this rank, with its own part of the GPUs and processors of the machine.
 EvaluationConfig config_of_rank(EvaluationConfig config);
 
-/// Collective: the ranks of the program, where there are several, share the work, and the first one writes.
-/// Writes nothing before everything has been checked. Throws the same exceptions as `emomc run`.
+/// Samples the posteriors. Collective: several ranks divide the work, and the first one writes the files.
+/// Nothing is written before everything has been checked. Throws the same exceptions as `emomc run`.
 SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy, Verbosity verbosity);
 
 }  // namespace emomc::app

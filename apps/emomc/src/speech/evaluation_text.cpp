@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The key of the method beside the posterior, and its name for people; empty: none.
+// The key in scores.json of the method that is compared with the posterior, and the method's name in texts;
+// empty: there is no such method.
 struct Other {
   std::string key, name;
 };
@@ -26,7 +27,7 @@ Other other_method(const Json& scores) {
   return {};
 }
 
-// All methods but the first one.
+// All methods except the posterior.
 std::vector<Other> other_methods(const Json& scores) {
   std::vector<Other> methods;
   for (const Other& one : std::vector<Other>{
@@ -35,7 +36,7 @@ std::vector<Other> other_methods(const Json& scores) {
   return methods;
 }
 
-// What becomes of probabilities where utterances are cut.
+// A table of the scores of cut utterances, for each length.
 std::string cut_text(const Json& entries, std::size_t width) {
   TextTable table(
       {{"cut to frames"}, {"utterances", 2}, {"accuracy"}, {"mean confidence"}, {"UAR", 1}, {"log loss"}});
@@ -46,7 +47,7 @@ std::string cut_text(const Json& entries, std::size_t width) {
   return "\n" + table.text(width);
 }
 
-// The scores by what is known of the test speaker beside the recording.
+// A table of the scores for each kind of knowledge of the test speaker.
 std::string known_text(const Json& entries, std::size_t width) {
   TextTable table({{"known of the speaker"},
                    {"UAR"},
@@ -69,7 +70,7 @@ std::string known_text(const Json& entries, std::size_t width) {
   return "\n" + table.text(width);
 }
 
-// The scores of each value of the columns of by.columns.
+// Tables of the scores for each value of the columns in by.columns.
 std::string by_text(const Json& columns, std::size_t width) {
   std::string text;
   for (const Json& entry : columns) {

@@ -1,4 +1,4 @@
-// The scores of evaluations as texts for a terminal.
+// Formats the scores of evaluations as texts for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace emomc::app {
 
-/// What is known of the test speaker, in words: "five others" of "five".
+/// The words for a kind of knowledge of the test speaker, such as "five others" for "five".
 std::string words_of_knowledge(const std::string& knowledge);
 
-/// The scores as a text whose tables are not wider than `width`.
+/// scores.json as a text whose tables are not wider than `width`.
 std::string scores_text(const nlohmann::ordered_json& scores, std::size_t width);
-/// The same of several seeds.
+/// scores.json of several seeds as a text; the width of its tables is not limited.
 std::string text_of_seeds(const nlohmann::ordered_json& scores);
 
 }  // namespace emomc::app

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The results of all methods but the first one, by the names of their files and of their keys in
-/// scores.json.
+/// The results of all methods except the posterior. The keys of the map occur in the names of the methods'
+/// files and are the methods' keys in scores.json.
 using OtherMethods = std::map<std::string, MethodResult>;
 
 void write_predictions(const std::filesystem::path& directory, const LabelledFrames& frames,
@@ -30,7 +30,7 @@ void write_predictions(const std::filesystem::path& directory, const LabelledFra
     if (const auto at = others.find(name); at != others.end())
       write_file_atomically(file, predictions_csv(frames, results.utterances, at->second.predictions));
     else
-      remove_file(file);  // an earlier call may have had it
+      remove_file(file);  // an earlier call may have written this file
   }
 }
 
@@ -44,7 +44,7 @@ void write_results(const EvaluationJob& job, const EvaluationResults& results, c
     write_file_atomically(directory / "report.html", evaluation_report_html(directory));
 }
 
-/// Softmax regression of the same folds, and the product of its probabilities and the mixtures'.
+/// Softmax regression on the same folds, and the product of its probabilities and those of the mixtures.
 struct Fusion {
   SoftmaxEvaluation softmax;
   FusedFolds fused;

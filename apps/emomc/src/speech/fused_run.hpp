@@ -1,4 +1,4 @@
-// Scores and files of an evaluation of mixtures, alone or fused with softmax regression.
+// Evaluates mixtures, alone or fused with softmax regression, and writes scores and files.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,11 +11,11 @@
 
 namespace emomc::app {
 
-/// Collective; the first rank writes and has the results. Evaluates mixtures and, with ClassifierKind::fused,
-/// softmax regression on the functionals of `features`, and the product of both. Writes predictions.csv,
-/// further predictions_*.csv, scores.json and report.html beside the run's files; `scores` becomes what
-/// scores.json has. Returns nothing if a signal stopped the work. Throws the same exceptions as
-/// sample_posteriors.
+/// Evaluates mixtures and, with ClassifierKind::fused, softmax regression on the functionals of `features`
+/// and the product of the probabilities of both. Collective; only the first rank writes files and receives
+/// results. Writes predictions.csv, further predictions_*.csv, scores.json and report.html beside the run's
+/// files; `scores` receives the content of scores.json. Returns nothing if a signal stopped the work. Throws
+/// the same exceptions as sample_posteriors.
 std::optional<EvaluationResults> evaluate_mixtures_into(const EvaluationJob& job,
                                                         const CorpusFeatures& features, ExistingRun policy,
                                                         Verbosity verbosity, nlohmann::ordered_json& scores);

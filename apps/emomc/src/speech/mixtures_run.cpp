@@ -9,14 +9,14 @@
 namespace emomc::app {
 namespace {
 
-/// Runs stages one after another, each with its progress and a line in the log.
+/// Runs the stages of an evaluation; for each stage, progress is shown and the duration is logged.
 class Stages {
  public:
-  /// `logger`: none on further ranks.
+  /// `logger` is null on ranks other than the first.
   Stages(std::shared_ptr<spdlog::logger> logger, Verbosity verbosity)
       : logger_(std::move(logger)), verbosity_(verbosity) {}
 
-  /// The result of work(report).
+  /// Returns the result of work(report).
   template <class Work>
   auto run(const std::string& name, const Work& work) {
     const auto began = std::chrono::steady_clock::now();

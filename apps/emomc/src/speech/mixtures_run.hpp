@@ -1,4 +1,5 @@
-// Evaluates mixtures: samples all posteriors, scores utterances under them, and EM's fits beside them.
+// Evaluates mixtures: samples all posteriors, and scores utterances under the posteriors and under fits by
+// EM.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,9 @@ struct MixtureEvaluation {
   std::vector<FoldResult> em;  ///< empty without a baseline
 };
 
-/// Collective. The chains are in the run directory of `job` afterwards. Returns nothing if a signal stopped
-/// the work, which can be resumed. Throws the same exceptions as sample_posteriors.
+/// Evaluates the folds of `job`. Collective. The chains are written to the run directory of `job`. Returns
+/// nothing if a signal stopped the work, which can be resumed. Throws the same exceptions as
+/// sample_posteriors.
 std::optional<MixtureEvaluation> evaluate_mixtures(const EvaluationJob& job, ExistingRun policy,
                                                    Verbosity verbosity);
 

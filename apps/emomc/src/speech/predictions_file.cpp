@@ -16,7 +16,8 @@ namespace emomc::app {
 namespace {
 
 constexpr std::uintmax_t kMostBytes = 64 << 20;
-constexpr std::size_t kFirstClass = 4;  // after utterance, speaker, truth, predicted
+// The index of the first class's column, which follows utterance, speaker, truth and predicted.
+constexpr std::size_t kFirstClass = 4;
 
 double probability(std::string_view text, const std::string& place) {
   double value = 0;

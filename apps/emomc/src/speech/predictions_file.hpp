@@ -1,4 +1,4 @@
-// Reads predictions.csv of an evaluation.
+// Reads predictions.csv of an evaluation of classes.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace emomc::app {
 
 struct PredictionsFile {
   std::vector<std::string> classes, utterances;
-  std::vector<std::string> speakers;  ///< of each utterance
+  std::vector<std::string> speakers;  ///< [utterances]
   Predictions predictions;            ///< speakers are numbered in the order of their names
 };
 
-/// Throws InputError, which names file and line, for a file that an evaluation has not written: other
-/// columns, a class that is no column, probabilities that are none or do not sum to 1 within 1e-6, an
-/// utterance that occurs twice, no utterance.
+/// Reads a file. Throws InputError, with file and line, for a file that an evaluation has not written: with
+/// other columns, a class without a column, values that are no probabilities or do not sum to 1 within 1e-6,
+/// an utterance that occurs twice, or no utterance.
 PredictionsFile read_predictions(const std::filesystem::path& file);
 
 }  // namespace emomc::app

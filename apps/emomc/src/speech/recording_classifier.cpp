@@ -32,7 +32,7 @@ Frames RecordingClassifier::frames_of(const Recording& recording) {
   require_rate(recording.sample_rate);
   Frames frames = extract_frames(recording, config, extractors_).frames;
   if (frames.num_frames() == 0) throw InputError("no frame: shorter than a window, or silent");
-  if (config.remove_gain) {  // as in training: of c0, the first column
+  if (config.remove_gain) {  // as in training, the mean of c0 (the first column) is removed
     const auto dim = static_cast<std::size_t>(frames.dim);
     double mean = 0;
     for (std::size_t at = 0; at < frames.values.size(); at += dim)

@@ -9,8 +9,8 @@
 
 namespace emomc::app {
 
-/// The number of frames that the corpus's mean and variance count as when they are combined with those of a
-/// single recording whose speaker is otherwise unknown.
+/// The weight of the corpus's mean and variance, as a number of frames, when they are combined with the mean
+/// and variance of a single recording whose speaker is otherwise unknown.
 inline constexpr double kCorpusFrames = 200;
 
 struct Classified {
@@ -26,22 +26,22 @@ class RecordingClassifier {
   RecordingClassifier(ClassModel model, Backend backend, int threads);
 
   const ClassModel& model() const { return model_; }
-  /// Throws InputError if the model cannot be used at this sample rate, because the upper end of its filters,
-  /// half the sample rate of its recordings, would be another one.
+  /// Throws InputError if the model cannot be used at this sample rate, because the upper end of its filters
+  /// is half the sample rate of the training recordings and would differ.
   void require_rate(double sample_rate) const;
   /// The frames of a recording with the model's MFCC settings and deltas, not normalised. Throws InputError
-  /// if there are none, and as require_rate does.
+  /// if there are no frames, and the exceptions of require_rate().
   Frames frames_of(const Recording& recording);
 
   /// What is known about a speaker whose mean and standard deviation normalise the frames: several recordings
   /// (speaker), or one recording only (alone).
   enum class Known { speaker, alone };
-  /// The mean and sd of all frames of `recordings`. With Known::alone they are shrunk towards those of the
-  /// corpus, by kCorpusFrames.
+  /// The mean and sd of all frames of `recordings`. With Known::alone they are shrunk towards the mean and sd
+  /// of the corpus, with weight kCorpusFrames.
   ColumnUnits units_of(const std::vector<const Frames*>& recordings, Known known) const;
 
-  /// `units` are those of the recording's speaker (see units_of); they are used only if the model normalises
-  /// by speaker.
+  /// Classifies a recording. `units` are the mean and sd of its speaker (see units_of); they are used only if
+  /// the model normalises by speaker.
   Classified classify(const Frames& frames, const ColumnUnits& units);
 
  private:

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 3> kStatistics{"ccc", "rmse", "log_density"};
 
-// The predictions of an evaluation, rows in the order of the first one's.
+// The predictions of an evaluation; the rows are in the order of the first evaluation's rows.
 struct Regression {
   std::string directory;
   NumberPredictionsFile rows;
@@ -64,7 +64,7 @@ Regression read_regression(const fs::path& directory, const std::vector<Regressi
   return one;
 }
 
-// Rows of all speakers, then without each of them; only the former if there is one speaker.
+// All rows, then the rows without each speaker in turn; only the former if there is one speaker.
 std::vector<std::vector<std::size_t>> kept_rows(const std::vector<std::string>& speaker_of) {
   const std::set<std::string> speakers(speaker_of.begin(), speaker_of.end());
   std::vector<std::vector<std::size_t>> kept(1);

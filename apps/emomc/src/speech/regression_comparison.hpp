@@ -1,4 +1,4 @@
-// Compares finished evaluations of regressions of the same utterances and folds.
+// Compares finished evaluations of regressions of numbers on the same utterances and folds.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,17 @@
 
 namespace emomc::app {
 
-/// Whether a directory has an evaluation of a regression.
+/// Whether a directory has an evaluation of a regression of numbers.
 bool is_regression_evaluation(const std::filesystem::path& directory);
 
 /// CCC, RMSE and mean log predictive density of each dimension and directory, and the differences between all
-/// pairs with 95 % t intervals over speakers by the jackknife, the same speaker left out of both. Throws
-/// InputError where a directory is of other utterances, numbers, dimensions or folds.
+/// pairs of directories with 95 % t intervals over speakers by the jackknife, in which both leave out the
+/// same speaker. Throws InputError if a directory is not that of an evaluation of a regression, or has other
+/// utterances, numbers, dimensions or folds than the first one.
 nlohmann::ordered_json compare_regressions(const std::vector<std::filesystem::path>& directories);
 
-/// The comparison as a table for each dimension that is not wider than `width`, of differences from the first
-/// directory.
+/// The comparison as tables, one for each dimension, with the differences from the first directory. The
+/// tables are not wider than `width`.
 std::string regression_comparison_text(const nlohmann::ordered_json& comparison, std::size_t width);
 
 }  // namespace emomc::app

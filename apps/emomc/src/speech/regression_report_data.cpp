@@ -24,7 +24,7 @@ Names names_of(const JsonValue& value) {
   return names;
 }
 
-// The scores that every kind of knowledge has.
+// The scores of one dimension with one kind of knowledge of the speaker.
 json scores_of(const JsonValue& value) {
   json result;
   for (const char* key :

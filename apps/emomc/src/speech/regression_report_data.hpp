@@ -1,4 +1,4 @@
-// The data of the page of a regression, read from the evaluation's files and checked.
+// Reads and checks the data of the page of an evaluation of a regression of numbers.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,9 @@
 
 namespace emomc::app {
 
-/// As evaluation_report_data(), of an evaluation whose scores.json, `scores`, has the key `regression`;
-/// report/regression.js describes the result. Throws InputError with the file and what is wrong in it.
+/// Reads the files that evaluation_report_data() reads, of an evaluation whose scores.json, given as
+/// `scores`, has the key `regression`. report/regression.js describes the result. Throws InputError, which
+/// names the file and the fault.
 nlohmann::json regression_report_data(const std::filesystem::path& directory, const nlohmann::json& scores);
 
 }  // namespace emomc::app

@@ -35,7 +35,7 @@ double seconds_since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
-// Progress of the only stage.
+// Shows the progress of the only stage, for work_together().
 class RegressionProgress {
  public:
   explicit RegressionProgress(Verbosity verbosity) : show_(show_stage(kRegressionStage, verbosity)) {}
@@ -48,8 +48,8 @@ class RegressionProgress {
   Report show_;
 };
 
-// What an evaluation and a training begin with, on the first rank: the directory, which must not have another
-// model's chains.
+// Claims the directory on the first rank, before an evaluation or a training. Throws InputError if the
+// directory has chains of mixtures.
 void claim_directory(const std::filesystem::path& directory, ExistingRun policy,
                      std::optional<RunClaim>& claim) {
   if (is_first()) claim.emplace(directory, policy);

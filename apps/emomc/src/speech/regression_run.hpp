@@ -1,4 +1,4 @@
-// Evaluates and trains regressions of numbers on functionals, into directories.
+// Evaluates and trains regressions of numbers on functionals, and writes the results to directories.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@
 
 namespace emomc::app {
 
-/// Collective; the first rank writes and has `scores`. Evaluates and writes predictions.csv, scores.json,
-/// report.html, config.yaml, manifest.json and run.log. There is nothing to resume: with ExistingRun::resume
-/// it begins again. Returns false if a signal stopped it, and nothing but the log is then written. Throws
-/// InputError.
+/// Evaluates a regression and writes predictions.csv, scores.json, report.html, config.yaml, manifest.json
+/// and run.log. Collective; only the first rank writes files and receives `scores`. There is nothing to
+/// resume: with ExistingRun::resume the evaluation begins again. Returns false if a signal stopped the
+/// evaluation, of which only the log is then written. Throws InputError.
 bool evaluate_regression_into(const SoftmaxJob& job, ExistingRun policy, Verbosity verbosity,
                               nlohmann::ordered_json& scores);
 
-/// Collective. Trains a regression on the corpus of `config` and writes the model that `emomc classify`
-/// reads. Returns an exit code. Throws InputError.
+/// Trains a regression on the corpus of `config` and writes the model, which `emomc classify` reads.
+/// Collective. Returns an exit code. Throws InputError.
 int train_regression_into(const EvaluationConfig& config, const std::filesystem::path& directory,
                           ExistingRun policy, Verbosity verbosity);
 

@@ -1,4 +1,4 @@
-// The scores of a regression as a text for a terminal.
+// Formats the scores of a regression of numbers as a text for a terminal.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Numbers of scores.json as texts. JSON has no infinities and no NaN; they are null.
+// Formats numbers of scores.json as texts. JSON has neither infinities nor NaN, which are stored as null.
 #pragma once
 
 #include <fmt/format.h>

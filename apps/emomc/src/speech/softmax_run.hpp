@@ -1,4 +1,4 @@
-// Evaluates softmax regression on functionals into a directory.
+// Evaluates softmax regression on functionals and writes the results to a directory.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,20 @@
 
 namespace emomc::app {
 
-/// What is evaluated; the references must outlive the call.
+/// An evaluation to be done; the references must be valid until the end of the call.
 struct SoftmaxJob {
   const LabelledFrames& frames;
   const EvaluationPlan& plan;
   const EvaluationConfig& config;
   const CorpusFeatures& corpus;
-  double extraction_seconds = 0;  ///< that reading the corpus took
+  double extraction_seconds = 0;  ///< duration of reading the corpus, in seconds
 };
 
-/// Collective; the first rank writes and has the results. Evaluates and writes predictions.csv,
-/// predictions_penalised.csv, probability_sd.csv, scores.json, report.html, config.yaml, manifest.json and
-/// run.log. There is nothing to resume: with ExistingRun::resume it begins again. Returns nothing if a signal
-/// stopped it, and nothing but the log is then written. Throws InputError.
+/// Evaluates softmax regression and writes predictions.csv, predictions_penalised.csv, probability_sd.csv,
+/// scores.json, report.html, config.yaml, manifest.json and run.log. Collective; only the first rank writes
+/// files and receives the results. There is nothing to resume: with ExistingRun::resume the evaluation begins
+/// again. Returns nothing if a signal stopped the evaluation, of which only the log is then written. Throws
+/// InputError.
 std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, ExistingRun policy,
                                                        Verbosity verbosity, nlohmann::ordered_json& scores);
 

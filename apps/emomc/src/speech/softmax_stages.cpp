@@ -20,8 +20,8 @@
 
 namespace emomc::app {
 
-// The units of a stage count as many trajectories, which decides how much of the remaining time they are
-// expected to take.
+// The cost of a unit of each stage is expressed in trajectories; the remaining time is estimated from these
+// costs.
 SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds, std::size_t sets,
                              Verbosity verbosity, std::function<double()> clock)
     : names_(softmax_stages()),
@@ -30,9 +30,9 @@ SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds,
       began_(clock_()),
       since_(began_),
       advanced_(began_) {
-  constexpr double kFit =
-      100;  // trajectories of two chains that the fits of a training set take about as long as
-  // Trajectories of the horseshoe have more leapfrogs, about as many times as the ridge's.
+  // The approximate duration of the fits of a training set, in trajectories of two chains.
+  constexpr double kFit = 100;
+  // Trajectories of the horseshoe have about this many times as many leapfrogs as those of the ridge prior.
   const double longer = settings.prior == SoftmaxPrior::horseshoe ? 8 : 1;
   cost_ = {kFit, longer * settings.inner_chains / 2 * (settings.inner_warmup + settings.inner_draws),
            longer * settings.chains / 2 * (settings.warmup + settings.draws)};

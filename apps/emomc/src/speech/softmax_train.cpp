@@ -23,7 +23,8 @@
 namespace emomc::app {
 namespace {
 
-constexpr double kShareAskedFor = 0.95;  // of pairs of an utterance and a class, docs/emotion.md
+// The least share of converged pairs of an utterance and a class without a warning (docs/emotion.md).
+constexpr double kShareAskedFor = 0.95;
 
 std::string prior_text(const SoftmaxClassifier& classifier) {
   if (classifier.prior == SoftmaxPrior::ridge) return fmt::format("prior sd {:g}", classifier.prior_sd);

@@ -1,4 +1,4 @@
-// Trains softmax regression on a whole corpus into a model directory.
+// Trains softmax regression on a whole corpus and writes a model directory.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 namespace emomc::app {
 
 /// Reads the corpus, trains and writes model.json, draws.npy, rotation.npy, config.yaml, manifest.json and
-/// run.log. There is nothing to resume: with ExistingRun::resume it begins again. Returns an exit code: 0,
-/// or that of a signal, after which nothing but the log is written. Throws InputError.
+/// run.log. There is nothing to resume: with ExistingRun::resume the training begins again. Collective.
+/// Returns an exit code: 0, or the code of a signal, after which only the log is written. Throws InputError.
 int train_softmax_into(const EvaluationConfig& config, const std::filesystem::path& directory,
                        ExistingRun policy, Verbosity verbosity);
 

@@ -15,7 +15,7 @@
 namespace emomc::app {
 namespace {
 
-// At most `most` draws at equal distances, the same number of each chain.
+// At most `most` of the draws, at equal distances, with the same number from each chain (at least one).
 GroupDraws fewer(const GroupDraws& draws, std::size_t most) {
   const std::size_t per_chain = draws.num_draws / draws.num_chains,
                     dim = draws.theta.size() / draws.num_draws;
@@ -30,7 +30,7 @@ GroupDraws fewer(const GroupDraws& draws, std::size_t most) {
   return result;
 }
 
-// Likelihoods of cuts with their classes.
+// Log likelihoods of cut utterances, with the utterances and their true classes.
 struct LabelledCuts {
   ClassLikelihoods likelihoods;
   std::vector<std::size_t> utterances;
@@ -94,10 +94,10 @@ Convergence judge(const ClassLikelihoods& likelihoods, int label, std::size_t nu
   return result;
 }
 
-// What a fold predicts, which every rank knows.
+// The utterances that a fold predicts, which every rank computes for itself.
 struct FoldShape {
   std::vector<std::size_t> utterances, inner_utterances;
-  std::vector<std::vector<std::size_t>> cuts;  // utterances of each of kCutFrames
+  std::vector<std::vector<std::size_t>> cuts;  // [kCutFrames] utterances with more frames
 };
 
 FoldShape shape_of(const LabelledFrames& frames, const Fold& fold, bool learns) {
@@ -115,7 +115,8 @@ FoldShape shape_of(const LabelledFrames& frames, const Fold& fold, bool learns) 
   return shape;
 }
 
-// The numbers of a fold's results, which ranks tell each other.
+// Ranks exchange the results of a fold as a list of numbers: kOfFold for the fold, kOfConvergence for each
+// class, and the log probabilities.
 constexpr std::size_t kOfFold = 4, kOfConvergence = 4;
 
 std::size_t num_numbers(const FoldShape& shape, std::size_t classes, bool judge_convergence) {
@@ -283,7 +284,7 @@ FoldClassifier classifier_of(const LabelledFrames& frames, const Fold& fold, con
   const bool learns_damping = !how.evidence;
   std::vector<ClassLikelihoods> likelihoods;
   std::vector<LabelledLikelihoods> labelled;
-  std::vector<std::vector<LabelledCuts>> cuts;  // of each inner fold, by length
+  std::vector<std::vector<LabelledCuts>> cuts;  // [inner folds][kCutFrames]
   likelihoods.reserve(fold.inner.size());
   for (const InnerFold& inner : fold.inner) {
     std::vector<GroupDraws> of_class;
