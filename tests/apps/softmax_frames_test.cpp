@@ -155,9 +155,9 @@ TEST_F(SoftmaxFrames, RefusesWhatTablesDoNotHave) {
     for (const auto& word : words) EXPECT_NE(result.err.find(word), std::string::npos) << result.err;
   };
   expect_refused("evaluate softmax.yaml --set features.set=cepstra",
-                 {"features.set", "softmax regressions on functionals of recordings use this key only"});
+                 {"features.set", "only softmax regressions on functionals of recordings use this key"});
   expect_refused("evaluate softmax.yaml --set features.table=x.csv",
-                 {"features.table", "softmax regressions on recordings use this key only"});
+                 {"features.table", "only softmax regressions on recordings use this key"});
   expect_refused("train softmax.yaml -o model", {"corpus.kind: tables", "train it on recordings"});
   EXPECT_FALSE(folder.exists("model"));
   EXPECT_FALSE(folder.exists("run"));

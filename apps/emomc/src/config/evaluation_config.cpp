@@ -76,7 +76,7 @@ ClassifierKind default_classifier(const YamlNode& root) {
 void refuse_keys_of_mixtures(const YamlNode& root, const EvaluationConfig& config) {
   if (const std::string key = mixture_key_in(root); is_without_mixtures(config) && !key.empty())
     refuse_at(key_place(root, key), key,
-              "evaluations of mixtures use this key only; remove it, or write classifier: mixtures");
+              "only evaluations of mixtures use this key; remove it, or write classifier: mixtures");
 }
 
 YamlNode scalar(const std::string& text, const YamlPlace& place) {
@@ -305,7 +305,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
     const YamlNode* value = find_value(root, key.name);
     if (value == nullptr) continue;
     if (!key.is_used(config))
-      refuse_at(key_place(root, key.name), key.name, key.used_by + " use this key only; remove it");
+      refuse_at(key_place(root, key.name), key.name, "only " + key.used_by + " use this key; remove it");
     key.read({*value, key.name}, config);
   }
   settle_evidence(root, config);
