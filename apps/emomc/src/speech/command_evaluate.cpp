@@ -33,9 +33,6 @@
 namespace emomc::app {
 namespace {
 
-// The least share of converged pairs of an utterance and a class without a warning (docs/emotion.md).
-constexpr double kShareAskedFor = 0.95;
-
 struct Options : SamplingOptions {
   int seeds = 0;
   std::vector<std::string> compare;  ///< configurations beside the first one

@@ -10,6 +10,7 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/csv_records.hpp"
 #include "emomc/posterior/json_value.hpp"
+#include "evaluation_text.hpp"
 #include "progress.hpp"
 #include "utterance_scores.hpp"
 
@@ -22,7 +23,6 @@ using Names = std::vector<std::string>;
 constexpr std::uintmax_t kMostScoresBytes = 16 << 20, kMostPredictionsBytes = 64 << 20,
                          kMostManifestBytes = 16 << 20;  // JSON takes up to 32 times as much memory
 constexpr std::size_t kMostConfigBytes = 200'000, kNumBins = 10;
-constexpr double kShareAskedFor = 0.95;
 
 Names names_of(const JsonValue& value) {
   Names names;

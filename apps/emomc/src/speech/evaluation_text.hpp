@@ -7,6 +7,9 @@
 
 namespace emomc::app {
 
+/// The least share of converged pairs of an utterance and a class without a warning (docs/emotion.md).
+inline constexpr double kShareAskedFor = 0.95;
+
 /// The words for a kind of knowledge of the test speaker, such as "five others" for "five".
 std::string words_of_knowledge(const std::string& knowledge);
 

@@ -13,6 +13,7 @@
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
 #include "evaluation_run.hpp"
+#include "evaluation_text.hpp"
 #include "progress.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
@@ -22,9 +23,6 @@
 
 namespace emomc::app {
 namespace {
-
-// The least share of converged pairs of an utterance and a class without a warning (docs/emotion.md).
-constexpr double kShareAskedFor = 0.95;
 
 std::string prior_text(const SoftmaxClassifier& classifier) {
   if (classifier.prior == SoftmaxPrior::ridge) return fmt::format("prior sd {:g}", classifier.prior_sd);
