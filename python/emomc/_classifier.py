@@ -202,7 +202,7 @@ class Classifier(Estimator):
             assumed to be of one speaker.
         enrolment
             Other recordings of the speaker of X, with the same sampling rate. Each recording of X is then standardised
-            on its own, together with these recordings.
+            by these recordings, independently of the other recordings of X.
         return_std
             Whether to return also the standard deviations of the probabilities over draws [recordings x classes].
 
