@@ -24,9 +24,9 @@ class Groups:
     """Groups of ArviZ with their variables, dimensions and coordinates."""
 
     of: dict[str, dict[str, Any]] = field(default_factory=dict)  #: arrays by the names of their group and variable
-    dims: dict[str, list[str]] = field(default_factory=dict)  #: names of the dimensions of each variable, besides chain and draw
+    dims: dict[str, list[str]] = field(default_factory=dict)  #: dimensions of each variable, besides chain and draw
     coords: dict[str, list[Any]] = field(default_factory=dict)  #: coordinates of each dimension
-    chosen: dict[str, list[int]] = field(default_factory=dict)  #: numbers of the draws of a group that has only some of them
+    chosen: dict[str, list[int]] = field(default_factory=dict)  #: numbers of the draws of a thinned group
 
 
 def groups_of(

@@ -68,10 +68,11 @@ class Classifier(Estimator):
     classes_ [classes]
         Names of the classes.
     prior_sd_, temper_
-        The prior standard deviation that was chosen (None with the horseshoe), and the temper that was learned or given.
+        The prior standard deviation that was chosen (None with the horseshoe), and the temper that was learned or
+        given.
     converged_, acceptance_
-        Available after `fit`: the share of (training recording, class) pairs whose chains agree (R-hat at most 1.05, ESS
-        at least 100; the share should be at least 0.95), and the mean acceptance rate of the chains.
+        Available after `fit`: the share of (training recording, class) pairs whose chains agree (R-hat at most 1.05,
+        ESS at least 100; the share should be at least 0.95), and the mean acceptance rate of the chains.
     notes_
         Available after `fit`: sentences about the recordings that were read and left out.
     sampling_rate_
@@ -151,12 +152,13 @@ class Classifier(Estimator):
         y
             Emotion of each recording.
         speakers
-            Speaker of each recording, three or more different ones. A recording is standardised by all recordings of its
-            speaker, and settings are chosen by leaving speakers out.
+            Speaker of each recording, three or more different ones. A recording is standardised by all recordings of
+            its speaker, and settings are chosen by leaving speakers out.
         sampling_rate
             Sampling rate of arrays in Hz, 16000 or more: one for all arrays, or one for each. Files contain their rate.
         names
-            Distinct names of the recordings, for messages; their order affects the results. None: positions, as in X[3].
+            Distinct names of the recordings, for messages; their order affects the results. None: positions, as in
+            X[3].
         unreadable
             "refuse" raises InputError for recordings that cannot be read and for copies of other recordings; "skip"
             leaves such recordings out.
@@ -198,8 +200,8 @@ class Classifier(Estimator):
         X, sampling_rate
             Recordings and their sampling rate, as in `fit`. Give a single recording as a list with one element.
         speakers
-            Speaker of each recording of X; recordings of one speaker are standardised together. None: all recordings are
-            assumed to be of one speaker.
+            Speaker of each recording of X; recordings of one speaker are standardised together. None: all recordings
+            are assumed to be of one speaker.
         enrolment
             Other recordings of the speaker of X, with the same sampling rate. Each recording of X is then standardised
             by these recordings, independently of the other recordings of X.
@@ -219,7 +221,7 @@ class Classifier(Estimator):
         speakers: Sequence[str] | None = None,
         enrolment: Iterable[Any] | None = None,
     ) -> NDArray[Any]:
-        """Returns the most probable class of each recording [recordings]; the arguments are those of `predict_proba`."""
+        """Returns the most probable class of each recording [recordings]; arguments as in `predict_proba`."""
         p = self.predict_proba(X, sampling_rate=sampling_rate, speakers=speakers, enrolment=enrolment)
         return np.asarray(self.classes_[np.argmax(p, axis=1)])
 

@@ -19,9 +19,9 @@ class Comparison(Rows):
     """Models ordered by expected log predictive density (elpd), the best first; `compare` returns it.
 
     Iteration gives a dictionary for each model, with the keys name, elpd_loo, se_elpd_loo, p_loo, elpd_difference and
-    se_difference (relative to the best model), num_bad_k (number of Pareto k above 0.7), worst_k, trusted and num_draws.
-    `comparison["name"]` is the dictionary of one model, and `pandas.DataFrame(list(comparison))` a table of all.
-    `warnings` is a list of sentences.
+    se_difference (relative to the best model), num_bad_k (number of Pareto k above 0.7), worst_k, trusted and
+    num_draws. `comparison["name"]` is the dictionary of one model, and `pandas.DataFrame(list(comparison))` a table of
+    all. `warnings` is a list of sentences.
 
     >>> import emomc
     >>> data = {"x": [0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "y": [0.1, 1, 2.2, 2.9, 4, 5.1, 6, 6.8, 8.1, 9]}

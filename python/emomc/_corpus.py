@@ -31,8 +31,8 @@ class Corpus:
 def list_corpus(kind: str, path: str | os.PathLike[str]) -> Corpus:
     """Lists the recordings of a corpus below `path`, with labels from the names of files (docs/corpora.md).
 
-    `kind` is one of emodb, ravdess, cremad, tess, savee, iemocap, folders and manifest. Raises InputError if the kind is
-    unknown or the corpus cannot be read.
+    `kind` is one of emodb, ravdess, cremad, tess, savee, iemocap, folders and manifest. Raises InputError if the kind
+    is unknown or the corpus cannot be read.
 
     >>> import emomc
     >>> emomc.list_corpus("emodb", "nowhere")

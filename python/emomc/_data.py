@@ -18,9 +18,9 @@ def columns_of(data: Any) -> tuple[list[str], list[Any]]:
     """Returns the names of columns, and a list of arrays: one for each column, or a single one of rows x columns.
 
     `data` is a mapping of names to one-dimensional arrays of one length, a data frame (any object with `columns` and
-    `to_numpy`), or an array of rows x columns, whose columns are named c0, c1, ... Arrays can be NumPy arrays, lists, and
-    objects with `__dlpack__` or `__cuda_array_interface__`, such as arrays of CuPy, JAX and PyTorch. Arrays on a GPU are
-    not copied; `_emomc.Posterior` accepts the tuples that stand for them (`_array`).
+    `to_numpy`), or an array of rows x columns, whose columns are named c0, c1, ... Arrays can be NumPy arrays, lists,
+    and objects with `__dlpack__` or `__cuda_array_interface__`, such as arrays of CuPy, JAX and PyTorch. Arrays on a
+    GPU are not copied; `_emomc.Posterior` accepts the tuples that stand for them (`_array`).
 
     Raises ValueError if shapes or types are not allowed.
     """

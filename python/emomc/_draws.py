@@ -90,8 +90,8 @@ class Draws:
     """The draws of a run after warm-up, in the data's own units.
 
     `draws["means"]` is the parameter `means`, an array chains x draws x shape. Single quantities and log densities are
-    arrays chains x draws: `draws["means[0,1]"]`, `draws["log_density"]`. The components of a mixture are numbered so that
-    all draws agree; `chain(i)` returns them with the numbers that they had in the chain.
+    arrays chains x draws: `draws["means[0,1]"]`, `draws["log_density"]`. The components of a mixture are numbered so
+    that all draws agree; `chain(i)` returns them with the numbers that they had in the chain.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -124,7 +124,7 @@ class Draws:
 
     @property
     def ended_by(self) -> str:
-        """Reason why the run ended before its last draw: "converged", "ess" or "seconds"; "": the run did not end early."""
+        """Reason why the run ended before its last draw: "converged", "ess" or "seconds"; "": it did not end early."""
         return self._draws.ended_by
 
     @property
@@ -165,8 +165,9 @@ class Draws:
         return f"emomc.Draws({self.num_chains} chains, {self.num_draws} draws each{state}: {', '.join(self._arrays)})"
 
     def chain(self, index: int) -> dict[str, NDArray[Any]]:
-        """Returns a chain as it was sampled: steps [draws], theta [draws x parameters], log_prior, log_likelihood [draws].
+        """Returns a chain as it was sampled, as a dictionary of arrays.
 
+        The arrays are steps [draws], theta [draws x parameters], log_prior [draws] and log_likelihood [draws].
         Components have the numbers that they had in the chain. Raises IndexError if there is no such chain.
         """
         if not 0 <= index < self.num_chains:
@@ -205,8 +206,8 @@ class Draws:
     def evidence(self) -> Evidence:
         """Estimates the evidence from the rungs of a run with tempering.
 
-        Raises InputError if the run has no rungs, the last rung is not the prior, or the rungs have fewer than 100 draws
-        of each chain.
+        Raises InputError if the run has no rungs, the last rung is not the prior, or the rungs have fewer than 100
+        draws of each chain.
         """
         return Evidence(**self._draws.evidence())
 
@@ -232,8 +233,8 @@ class Draws:
         Parameters
         ----------
         data
-            New rows in a form that Model accepts: a dict or a data frame with at least the columns that the outputs read;
-            or an array rows x columns, with the model's columns in their order. None: the rows of the run itself.
+            New rows in a form that Model accepts: a dict or a data frame with at least the columns that the outputs
+            read; or an array rows x columns, with the model's columns in their order. None: the rows of the run itself.
         quantiles
             Levels of the quantiles, 0 to 1.
         most_draws
@@ -274,17 +275,17 @@ class Draws:
     ) -> arviz.InferenceData:
         """Returns an InferenceData of ArviZ 0.x.
 
-        Its groups are posterior, sample_stats and log_prior (chains x draws x shape). If the model is known and its data
-        are on the host, there are also observed_data (the columns that the likelihood is a density of), constant_data
-        (the other columns) and log_likelihood (chains x draws x rows). The argument `log_likelihood` sets whether
-        log_likelihood is included; None: if it has at most 2e7 values. Dimensions with coordinates are component, column,
-        row, and name_dim_0 and so on.
+        Its groups are posterior, sample_stats and log_prior (chains x draws x shape). If the model is known and its
+        data are on the host, there are also observed_data (the columns that the likelihood is a density of),
+        constant_data (the other columns) and log_likelihood (chains x draws x rows). The argument `log_likelihood` sets
+        whether log_likelihood is included; None: if it has at most 2e7 values. Dimensions with coordinates are
+        component, column, row, and name_dim_0 and so on.
 
-        `posterior_predictive` adds replicates of the columns of observed_data, one for each draw (chains x draws x rows).
-        `prior_predictive` adds the group prior, with 1,000 draws from the prior, and replicates for these draws. A number
-        in place of True is the number of draws of each chain, at equal distances. True takes as many draws as fit into
-        160 MB; a UserWarning is given if these are not all. Replicates are a function of the run's seed, the chain and
-        the draw.
+        `posterior_predictive` adds replicates of the columns of observed_data, one for each draw (chains x draws x
+        rows). `prior_predictive` adds the group prior, with 1,000 draws from the prior, and replicates for these draws.
+        A number in place of True is the number of draws of each chain, at equal distances. True takes as many draws as
+        fit into 160 MB; a UserWarning is given if these are not all. Replicates are a function of the run's seed, the
+        chain and the draw.
 
         Raises ImportError if ArviZ is missing, or is 1.0 or newer (use to_datatree then); ValueError if groups of the
         model are requested and the model is not known; InputError if the distribution of the columns is not known
@@ -313,7 +314,8 @@ class Draws:
     ) -> Any:
         """Returns a DataTree of xarray with the groups and arguments of to_inferencedata, for ArviZ 1.x.
 
-        Raises ImportError if arviz_base, a part of ArviZ 1.x, is missing; ValueError and InputError as to_inferencedata.
+        Raises ImportError if arviz_base, a part of ArviZ 1.x, is missing; ValueError and InputError as
+        to_inferencedata.
 
         >>> import emomc, importlib.util
         >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},

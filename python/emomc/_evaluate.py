@@ -65,7 +65,7 @@ class Evaluation:
         return float(self.scores["posterior"]["log_loss"])
 
     def columns(self) -> dict[str, Any]:
-        """Returns the columns of predictions.csv, for pandas.DataFrame: utterance, speaker, truth, predicted, p_<class>."""
+        """Returns the columns of predictions.csv by name: utterance, speaker, truth, predicted, p_<class>."""
         table: dict[str, Any] = {
             "utterance": self.names,
             "speaker": self.speakers,
@@ -95,13 +95,13 @@ def evaluate(
 ) -> Evaluation:
     """Evaluates a classifier on speakers that it was not trained on, as `emomc evaluate` does, bit for bit.
 
-    `folds`: None leaves out one speaker at a time; a number groups the speakers into this number of folds; a list of names
-    gives the test speakers of a single fold. `{"file": "folds.csv"}` reads folds from a CSV file about recordings (by
-    name) or speakers. Its further keys are those of `emomc evaluate` (docs/emotion.md): "column" (default "fold"), and
-    "test", a list of values that are tested together. `by={"columns": ["gender"], "file": "speakers.csv"}` adds scores
-    for the values of columns of such a file, in scores["posterior"]["by"]. The other arguments are those of
-    `Classifier.fit`; the classifier itself is not changed. To reproduce the results of `emomc evaluate` on a corpus, give
-    the `names` of `list_corpus`.
+    `folds`: None leaves out one speaker at a time; a number groups the speakers into this number of folds; a list of
+    names gives the test speakers of a single fold. `{"file": "folds.csv"}` reads folds from a CSV file about recordings
+    (by name) or speakers. Its further keys are those of `emomc evaluate` (docs/emotion.md): "column" (default "fold"),
+    and "test", a list of values that are tested together. `by={"columns": ["gender"], "file": "speakers.csv"}` adds
+    scores for the values of columns of such a file, in scores["posterior"]["by"]. The other arguments are those of
+    `Classifier.fit`; the classifier itself is not changed. To reproduce the results of `emomc evaluate` on a corpus,
+    give the `names` of `list_corpus`.
 
     Raises InputError if a recording, a label, the folds or a CSV file are not allowed. Ctrl-C raises KeyboardInterrupt.
 

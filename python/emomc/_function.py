@@ -51,8 +51,8 @@ def compile_rows(
     and a parameter as a float or as an array of float64. `gradient` has such arguments too, and the argument `out`, an
     array of zeros with one element for each element of theta.
 
-    Raises ImportError if Numba is missing; TypeError if `gradient` has another type; InputError if an argument is neither
-    a column nor a parameter, or Numba cannot compile a function.
+    Raises ImportError if Numba is missing; TypeError if `gradient` has another type; InputError if an argument is
+    neither a column nor a parameter, or Numba cannot compile a function.
     """
     try:
         import numba

@@ -48,8 +48,8 @@ class GaussianMixture(Estimator):
         Smallest standard deviation of a component, as a share of the column's standard deviation.
     n_init, max_iter, tol
         Settings of `fit`: the maximum number of fits that are followed to their end, out of a pool of short fits; the
-        maximum number of EM rounds of each fit; and the rise of the mean log likelihood of a row in a round, below which
-        EM ends.
+        maximum number of EM rounds of each fit; and the rise of the mean log likelihood of a row in a round, below
+        which EM ends.
     random_state
         Seed of the random numbers. None: 20260101.
     n_threads
@@ -146,9 +146,10 @@ class GaussianMixture(Estimator):
         return self
 
     def fit_posterior(self, X: Any, y: None = None, **options: Any) -> GaussianMixture:
-        """Samples the posterior given X [rows x columns]. `options` are the arguments of `emomc.sample` except the model.
+        """Samples the posterior given X [rows x columns].
 
-        Predictions and scores of rows are then means over draws. Raises the exceptions of `emomc.sample`.
+        `options` are the arguments of `emomc.sample` except the model. Predictions and scores of rows are then means
+        over draws. Raises the exceptions of `emomc.sample`.
         """
         model = _MixturePosterior(self._posterior_of(X))
         options = {"seed": self._seed(), "threads": self.n_threads} | options
@@ -159,7 +160,7 @@ class GaussianMixture(Estimator):
         return self
 
     def predict_proba(self, X: Any) -> _Floats:
-        """Returns the probabilities of the components [rows x n_components]; after `fit_posterior`, means over draws."""
+        """Returns probabilities of components [rows x n_components]; after `fit_posterior`, means over draws."""
         rows = self._rows(X)
         total = np.zeros((len(rows), len(self.weights_)))
         for index in self._used():
@@ -283,7 +284,7 @@ def _arrays_of_columns(X: Any) -> tuple[list[str], list[Any]]:
 
 
 def _columns_of(X: Any) -> tuple[list[str], _Floats]:
-    """Returns the result of table_of. Invalid input raises exceptions with scikit-learn's messages where these exist."""
+    """Returns the result of table_of. Exceptions have scikit-learn's messages where these exist."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required: X.toarray()")
     if not isinstance(X, Mapping) and not hasattr(X, "columns"):

@@ -19,7 +19,9 @@ Order = Literal["", "increasing", "decreasing"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the likelihood: a number (length 0), or a list of `length` numbers. Raises ValueError if not allowed.
+    """A parameter of the likelihood: a number (length 0), or a list of `length` numbers.
+
+    Raises ValueError if the length or the order is not allowed.
 
     >>> import emomc
     >>> emomc.real() == emomc.Parameter("real")
@@ -93,8 +95,8 @@ def angle(length: int = 0) -> Parameter:
 class Linear:
     """A linear predictor: intercept + sum of coefficients[j] x columns[j] + offset.
 
-    `intercept` and `coefficients` are the names of parameters that the predictor declares: a number, and a list with one
-    number for each column. Without `intercept` there is no such parameter. `offset` is an expression.
+    `intercept` and `coefficients` are the names of parameters that the predictor declares: a number, and a list with
+    one number for each column. Without `intercept` there is no such parameter. `offset` is an expression.
 
     >>> import emomc
     >>> model = emomc.Model(data={"y": [0.0, 1, 3], "x": [0.0, 1, 2]}, log_density="normal_lpdf(y, eta, 1)",
@@ -133,7 +135,7 @@ class _Density:
     """A posterior density with two kinds of coordinates: base of Model and of the posterior of a mixture.
 
     A point is `theta`, parameters in the data's own units, or `u`, unconstrained real numbers. Arrays of another shape
-    or outside the support raise InputError or ValueError.
+    raise InputError or ValueError.
     """
 
     _posterior: _emomc.Posterior
@@ -156,8 +158,8 @@ class _Density:
     def log_posterior(self, theta: ArrayLike) -> Any:
         """Returns the log likelihood plus the log prior at theta [..., num_parameters], in the data's own units.
 
-        The result is a number, or an array with the leading axes of theta; -inf outside the support. Draws have the same
-        value as `draws["log_density"]`.
+        The result is a number, or an array with the leading axes of theta; -inf outside the support. Draws have the
+        same value as `draws["log_density"]`.
         """
         return _each(self._posterior.log_posterior, theta)
 
@@ -217,20 +219,21 @@ class Model(_Density):
         Parameters by name: `real()`, `positive()`, `unit()`, `simplex(n)` or `angle()`, each with a length if the
         parameter is a list.
     log_density
-        Log density of a row, as an expression of columns and parameters (docs/your-own-likelihood.md; `emomc.functions()`
-        lists the functions). Or a Python function that returns the log density of one row. The arguments of the function
-        have the names of columns and parameters; a column is a float, a parameter is a float or, if it is a list, an
-        array. Numba compiles the function for the CPU (numba.njit with error_model="numpy", unless the function is
-        already compiled) and, if a GPU samples, for the GPU (numba-cuda), from the same source. A run in a directory can
-        be resumed only if the sources of the function and of `gradient` are the same; values that they read besides
-        their arguments are not compared.
+        Log density of a row, as an expression of columns and parameters (docs/your-own-likelihood.md;
+        `emomc.functions()` lists the functions). Or a Python function that returns the log density of one row. The
+        arguments of the function have the names of columns and parameters; a column is a float, a parameter is a float
+        or, if it is a list, an array. Numba compiles the function for the CPU (numba.njit with error_model="numpy",
+        unless the function is already compiled) and, if a GPU samples, for the GPU (numba-cuda), from the same source.
+        A run in a directory can be resumed only if the sources of the function and of `gradient` are the same; values
+        that they read besides their arguments are not compared.
     gradient
         Gradient of a log density that is a function: another function, which writes the derivatives of the row's log
         density to its argument `out`, an array of zeros with one element for each element of theta, in the order of
         `names`. Its other arguments are columns and parameters, as for `log_density`. Or "differences": central
         differences of the function, which take two evaluations for each element of theta. None: there is no gradient,
         and only proposals without gradients can sample the function. `check_gradient` compares the gradient with
-        differences; `sample` warns if a gradient that is a function disagrees with differences at a draw from the prior.
+        differences; `sample` warns if a gradient that is a function disagrees with differences at a draw from the
+        prior.
     priors
         Priors by the names of the parameters, one for each parameter.
     where
@@ -244,8 +247,8 @@ class Model(_Density):
         `Draws.predict` computes them.
     simulate
         Distributions of columns by name, such as `simulate={"y": "poisson_log_rng(eta)"}`, for replicates of the data
-        (`Draws.to_datatree`). Required only if the log density is not a sum of densities of columns, each of them a
-        `_lpdf`, a `_lpmf` or a `log_mix` of such.
+        (`Draws.to_datatree`). Required only if rows have weights, or the log density is not a sum of densities of
+        columns, each of them a `_lpdf`, a `_lpmf` or a `log_mix` of such.
     linear
         Linear predictors by name.
     constants

@@ -121,7 +121,7 @@ class Predictions(Mapping[str, Prediction]):
 def predict(
     draws: _emomc.Draws, posterior: _emomc.Posterior | None, data: Any, quantiles: Sequence[float], most_draws: int
 ) -> Predictions:
-    """Implements Draws.predict. `posterior` is the one that was sampled; None: the likelihood is read from the directory."""
+    """Implements Draws.predict. `posterior` was sampled; None: the likelihood is read from the run directory."""
     levels = [float(level) for level in np.atleast_1d(np.asarray(quantiles, dtype=np.float64))]
     if int(most_draws) < 1:
         raise _emomc.InputError(f"most_draws: {most_draws} is out of range; allowed: 1 or more")
