@@ -1,4 +1,4 @@
-"""Posteriors of mixtures and of your own likelihoods, sampled by Markov chains.
+"""Samples the posteriors of mixtures and of your own likelihoods by Markov chains, and recognises emotions of speech.
 
 >>> import emomc
 >>> model = emomc.Model(data={"x": [4.9, 5.2, 5.5, 4.7, 5.1]}, parameters={"m": emomc.real(), "s": emomc.positive()},
@@ -8,7 +8,7 @@
 >>> draws["m"].shape[0]
 4
 
-docs/python.md has the rest.
+docs/python.md describes the package, with further examples.
 """
 
 from ._classifier import Classifier

@@ -1,4 +1,4 @@
-"""The groups of ArviZ's schema that draws are."""
+"""Converts draws to the groups of ArviZ's schema."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from . import _emomc
 if TYPE_CHECKING:
     from ._draws import Draws
 
-#: Values of a group log_likelihood, draws x rows, up to which it is there without being asked for: 160 MB.
+#: Largest number of values (draws x rows) for which the group log_likelihood is added by default: 160 MB.
 _MOST_LOG_LIKELIHOODS = 20_000_000
 
 
 @dataclass
 class Groups:
-    """Groups of ArviZ."""
+    """Groups of ArviZ with their variables, dimensions and coordinates."""
 
-    of: dict[str, dict[str, Any]] = field(default_factory=dict)  #: arrays by group and name
-    dims: dict[str, list[str]] = field(default_factory=dict)  #: of each variable, besides chain and draw
-    coords: dict[str, list[Any]] = field(default_factory=dict)  #: of each dimension
-    chosen: dict[str, list[int]] = field(default_factory=dict)  #: of a group with some of the draws: which
+    of: dict[str, dict[str, Any]] = field(default_factory=dict)  #: arrays by the names of their group and variable
+    dims: dict[str, list[str]] = field(default_factory=dict)  #: dimensions of each variable, besides chain and draw
+    coords: dict[str, list[Any]] = field(default_factory=dict)  #: coordinates of each dimension
+    chosen: dict[str, list[int]] = field(default_factory=dict)  #: numbers of the draws of a thinned group
 
 
 def groups_of(
     draws: Draws, log_likelihood: bool | None, posterior_predictive: bool | int, prior_predictive: bool | int
 ) -> Groups:
-    """The groups of draws; arguments and exceptions are those of Draws.to_inferencedata."""
+    """Returns the groups of draws; the arguments and exceptions are described in Draws.to_inferencedata."""
     groups = Groups()
     _add_parameters("posterior", draws, groups)
     statistics = {"lp": np.array(draws._draws.values[0])}
@@ -45,7 +45,7 @@ def groups_of(
     if draws._model is None and not asked:
         return groups
     posterior = draws._known_model()._posterior
-    if posterior.gpu is not None:  # rows are not copied to the host
+    if posterior.gpu is not None:  # the rows of a GPU are not copied to the host
         if log_likelihood:
             draws.log_likelihoods(1)  # raises
         if asked:
@@ -95,13 +95,16 @@ def _add_parameters(group: str, draws: Draws, groups: Groups) -> None:
 
 
 def _add_data(posterior: _emomc.Posterior, rows: Any, groups: Groups) -> dict[str, str]:
-    """Adds the columns that the likelihood is a density of, and those that are given; returns their names there."""
+    """Adds the columns of the data to their groups, and returns the name of the variable of each column.
+
+    Columns that the likelihood is a density of are in the group observed_data, the others in constant_data.
+    """
     taken = {"chain", "draw", *groups.dims, *groups.coords}
     variables: dict[str, str] = {}
     observed = posterior.observed
     for j, name in enumerate(posterior.columns):
         variable = name
-        while variable in taken:  # a dimension or a parameter
+        while variable in taken:  # the name is that of a dimension or of another variable
             variable += "_"
         taken.add(variable)
         variables[name] = variable
@@ -123,7 +126,10 @@ def _add_predictive(group: str, drawn: _emomc.Predictive, variables: dict[str, s
 
 
 def _make_integers(groups: Groups) -> None:
-    """Makes integers, by which ArviZ knows counts, of columns that are whole numbers, the data and all replicates."""
+    """Converts columns to integers if their data and all their replicates are whole numbers.
+
+    ArviZ treats variables of integers as counts.
+    """
     replicated = [groups.of[name] for name in ("posterior_predictive", "prior_predictive") if name in groups.of]
     for name in replicated[0] if replicated else ():
         places = [groups.of["observed_data"], *replicated]

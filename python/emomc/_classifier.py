@@ -1,4 +1,4 @@
-"""Emotions of recordings: softmax regression on functionals."""
+"""Classifier of the emotions of recordings by softmax regression on functionals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._estimator import Estimator, not_fitted
 from ._progress import StageLine, StageProgress
 from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
 
-# What is allowed of each option: the least and the most.
+# Smallest and largest allowed value of each option.
 _RANGES: dict[str, tuple[float, float]] = {
     "chains": (2, 100_000),
     "warmup": (10, 100_000),
@@ -24,53 +24,59 @@ _RANGES: dict[str, tuple[float, float]] = {
 
 
 class Classifier(Estimator):
-    """Probabilities of the emotions of recordings: softmax regression on functionals, as a posterior.
+    """Estimates the probabilities of the emotions of recordings by Bayesian softmax regression on functionals.
 
-    The classifier is that of `emomc train` with the same recordings, options and seed, bit for bit; docs/softmax.md has
-    its formulas.
+    The classifier equals that of `emomc train` with the same recordings, options and seed, bit for bit; docs/softmax.md
+    has the formulas.
 
     Parameters
     ----------
     functionals
-        What is seen of a recording: "cepstra", "prosody", "full" or "compact". None: "full", with the horseshoe "compact".
+        Set of functionals that describes a recording: "cepstra", "prosody", "full" or "compact". None: "full", or
+        "compact" with the horseshoe.
     prior
-        Of the weights: "ridge", one normal distribution whose standard deviation is chosen; or "horseshoe", the
-        regularised horseshoe of Piironen and Vehtari (2017), whose scales are parameters, for up to 200 functionals.
+        Prior of the weights: "ridge", one normal distribution whose standard deviation is chosen from `prior_sds`; or
+        "horseshoe", the regularised horseshoe of Piironen and Vehtari (2017), whose scales are parameters, for up to
+        200 functionals.
     prior_sds
-        Prior standard deviations of a logit, of which one is chosen by leaving out training speakers in turn; with the
-        horseshoe for the penalised fit alone.
+        Prior standard deviations of a logit, one of which is chosen by leaving out training speakers in turn. With the
+        horseshoe they apply to the penalised fit only.
     relevant_share, slab_scale
-        Of the horseshoe: the share of functionals that is expected to matter, above 0 and below 1, and the scale of the
-        weights of those that do.
+        Settings of the horseshoe: the expected share of functionals that matter, above 0 and below 1, and the scale of
+        the weights of these functionals.
     temperature
-        Draws are from the posterior to the power 1 / temperature; above 0, up to 1. None: 1/64, with the horseshoe 1.
+        Temperature, above 0 and at most 1: draws are from the posterior to the power 1 / temperature. None: 1/64, or 1
+        with the horseshoe.
     temper
-        A factor of logits. None: learned from training speakers left out in turn.
+        Factor by which logits are multiplied. None: the factor is learned by leaving out training speakers in turn.
     class_prior
-        "uniform": each class counts alike in training, however many recordings it has; "observed": each recording does.
+        Weights in training. "uniform": all classes have the same weight, however many recordings they have; "observed":
+        all recordings have the same weight.
     classes
-        In this order; other recordings are left out. None: all that occur, sorted.
+        Names of the classes, in the order of `classes_`; recordings of other classes are left out. None: all classes
+        that occur, sorted.
     chains, warmup, draws
-        Markov chains of the posterior, steps that are not kept (None: 150, with the horseshoe 400), and kept steps of each
-        chain (None: 750, with the horseshoe 1000).
+        Number of Markov chains, number of steps before the first draw (None: 150, or 400 with the horseshoe), and
+        number of draws of each chain (None: 750, or 1000 with the horseshoe).
     random_state
-        The seed. None: 20260101.
+        Seed of the random numbers. None: 20260101.
     n_threads
-        Of the CPU; 0: all. The results do not depend on it.
+        Number of CPU threads; 0: all. The results do not depend on the number.
 
     Attributes
     ----------
     classes_ [classes]
-        Their names.
+        Names of the classes.
     prior_sd_, temper_
-        Those that were chosen and learned; the horseshoe has no prior_sd_: None.
+        The prior standard deviation that was chosen (None with the horseshoe), and the temper that was learned or
+        given.
     converged_, acceptance_
-        After `fit`: the share of (training recording, class) pairs whose chains agree (R-hat at most 1.05, ESS at least
-        100; 0.95 is asked for), and the chains' mean acceptance rate.
+        Available after `fit`: the share of (training recording, class) pairs whose chains agree (R-hat at most 1.05,
+        ESS at least 100; the share should be at least 0.95), and the mean acceptance rate of the chains.
     notes_
-        After `fit`: what was read and left out.
+        Available after `fit`: sentences about the recordings that were read and left out.
     sampling_rate_
-        Of the training recordings, in Hz; 0: they differed.
+        Sampling rate of the training recordings in Hz; 0: the recordings had different rates.
 
     >>> import emomc, numpy as np
     >>> t = np.arange(8000) / 16000
@@ -140,24 +146,27 @@ class Classifier(Estimator):
         Parameters
         ----------
         X
-            Recordings: paths of audio files, or arrays in the host's memory, samples or samples x channels, of which the
-            mean is taken. Full scale is 1 for floating-point samples; those of 16 and 32 bits are scaled.
+            Recordings: paths of audio files, or arrays in the host's memory with shape samples, or samples x channels
+            (channels are averaged). Full scale is 1 for floating-point samples; samples of the types int16 and int32
+            are scaled.
         y
-            Their emotions.
+            Emotion of each recording.
         speakers
-            Their speakers: each is standardised by all recordings of theirs, and settings are chosen by leaving speakers
-            out. Three or more.
+            Speaker of each recording, three or more different ones. A recording is standardised by all recordings of
+            its speaker, and settings are chosen by leaving speakers out.
         sampling_rate
-            Of arrays, in Hz: one for all, or one each; 16000 or more. Files have their own.
+            Sampling rate of arrays in Hz, 16000 or more: one for all arrays, or one for each. Files contain their rate.
         names
-            Distinct names, for messages; results depend on their order. None: numbers.
+            Distinct names of the recordings, for messages; their order affects the results. None: positions, as in
+            X[3].
         unreadable
-            "skip" leaves out recordings that cannot be read and copies of others.
+            "refuse" raises InputError for recordings that cannot be read and for copies of other recordings; "skip"
+            leaves such recordings out.
         progress
-            None: a line on a terminal or in a notebook. True: always; False: never. A function is called with a stage, what
-            is done of it and all of it.
+            None: a line on a terminal or in a notebook. True: a line in all cases; False: no line. A function is called
+            with the name of a stage, the number of items that are done, and the number of all items.
 
-        Raises InputError where a recording or a label is not allowed. Ctrl-C raises KeyboardInterrupt.
+        Raises InputError if a recording or a label is not allowed. Ctrl-C raises KeyboardInterrupt.
         """
         given = Recordings.of(X, sampling_rate, names)
         labels = given.emotions(y)
@@ -184,21 +193,22 @@ class Classifier(Estimator):
         enrolment: Iterable[Any] | None = None,
         return_std: bool = False,
     ) -> Any:
-        """The probabilities of the classes [recordings x classes], as `emomc classify` prints them.
+        """Returns the probabilities of the classes [recordings x classes], as `emomc classify` prints them.
 
         Parameters
         ----------
         X, sampling_rate
-            As of `fit`. A single recording is a list of one.
+            Recordings and their sampling rate, as in `fit`. Give a single recording as a list with one element.
         speakers
-            Of X: recordings of one speaker are standardised together. None: all are taken to be of one speaker.
+            Speaker of each recording of X; recordings of one speaker are standardised together. None: all recordings
+            are assumed to be of one speaker.
         enrolment
-            Other recordings of the speaker of X, of the same sampling rate, by which each recording of X is standardised
-            alone.
+            Other recordings of the speaker of X, with the same sampling rate. Each recording of X is then standardised
+            by these recordings, independently of the other recordings of X.
         return_std
-            Also the standard deviations of the probabilities over draws [recordings x classes].
+            Whether to return also the standard deviations of the probabilities over draws [recordings x classes].
 
-        Raises InputError where a recording cannot be classified, and names it.
+        Raises InputError if a recording cannot be classified; the message names the recording.
         """
         mean, sd = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, int(self.n_threads))
         return (mean, sd) if return_std else mean
@@ -211,21 +221,24 @@ class Classifier(Estimator):
         speakers: Sequence[str] | None = None,
         enrolment: Iterable[Any] | None = None,
     ) -> NDArray[Any]:
-        """The most probable class of each recording [recordings]; arguments as of `predict_proba`."""
+        """Returns the most probable class of each recording [recordings]; arguments as in `predict_proba`."""
         p = self.predict_proba(X, sampling_rate=sampling_rate, speakers=speakers, enrolment=enrolment)
         return np.asarray(self.classes_[np.argmax(p, axis=1)])
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes model.json, draws.npy and rotation.npy, which `load` and `emomc classify` read.
 
-        Raises InputError where the directory has a model and `overwrite` is False.
+        Raises InputError if the directory has a model and `overwrite` is False.
         """
         model = self._fitted()
         model.save(refuse_existing_model(directory, overwrite))
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Classifier:
-        """The classifier that `save` or `emomc train` wrote. Raises InputError where there is none, or it is damaged."""
+        """Reads a classifier that `save` or `emomc train` has written.
+
+        Raises InputError if the directory has no classifier, or a damaged one.
+        """
         model = _emomc.SoftmaxModel.load(os.fspath(directory))
         classifier = cls(model.functionals or None, prior=model.prior, random_state=model.seed)  # type: ignore[arg-type]
         classifier._model = model

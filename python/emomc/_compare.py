@@ -1,4 +1,4 @@
-"""Which model predicts better, by leave-one-out."""
+"""Comparison of models by leave-one-out cross-validation."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from numpy.typing import ArrayLike
 
 from ._draws import Draws, Rows
 
-# Vehtari et al. 2024; Sivula, Magnusson and Vehtari 2020, section 6.
+# Limits of Pareto k (Vehtari et al. 2024) and of differences (Sivula, Magnusson and Vehtari 2020, section 6).
 _GOOD_K = 0.7
 _SMALL_DIFFERENCE, _STANDARD_ERRORS = 4.0, 2.0
 
 
 class Comparison(Rows):
-    """Models by expected log predictive density (elpd), the best first.
+    """Models ordered by expected log predictive density (elpd), the best first; `compare` returns it.
 
-    Iterates over dictionaries with the keys name, elpd_loo, se_elpd_loo, p_loo, elpd_difference, se_difference (to the
-    best), num_bad_k (Pareto k above 0.7), worst_k, trusted; `comparison["name"]` is one of them. `warnings` are
-    sentences. `pandas.DataFrame(list(comparison))` is a table.
+    Iteration gives a dictionary for each model, with the keys name, elpd_loo, se_elpd_loo, p_loo, elpd_difference and
+    se_difference (relative to the best model), num_bad_k (number of Pareto k above 0.7), worst_k, trusted and
+    num_draws. `comparison["name"]` is the dictionary of one model, and `pandas.DataFrame(list(comparison))` a table of
+    all. `warnings` is a list of sentences.
 
     >>> import emomc
     >>> data = {"x": [0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "y": [0.1, 1, 2.2, 2.9, 4, 5.1, 6, 6.8, 8.1, 9]}
@@ -62,23 +63,24 @@ class Comparison(Rows):
 def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: int = 1000) -> Comparison:
     """Ranks models of the same data by leave-one-out cross-validation, as `emomc compare` does.
 
-    The expected log predictive density is by Pareto smoothed importance sampling (Vehtari, Gelman and Gabry 2017;
-    Vehtari, Simpson, Gelman, Yao and Gabry 2024). Runs that `diagnose` rejects are behind the others.
+    The expected log predictive density is estimated by Pareto smoothed importance sampling (Vehtari, Gelman and Gabry
+    2017; Vehtari, Simpson, Gelman, Yao and Gabry 2024). Runs that `diagnose` rejects are ranked after the others.
 
     Parameters
     ----------
     runs
-        Draws by name, each with its model: of `sample`, `fit_posterior(...).draws_` or `read_run(path, model)`.
+        Draws by the names of their models. Draws must know their model, as those of `sample`,
+        `fit_posterior(...).draws_` and `read_run(path, model)` do.
     by
-        [rows] Rows with equal values are left out together; None: each row by itself.
+        Group of each row [rows]; rows with equal values are left out together. None: each row is left out on its own.
     draws
-        Of each run, at most so many are used, at equal distances.
+        Maximum number of draws that are used of each run, at equal distances.
 
     Raises
     ------
     ValueError
-        where there are no runs, a model is not known, or the data are not the same: another number of rows, or other
-        values in a column that two models have.
+        if there are no runs, the model of a run is not known, or the data differ in the number of rows or in the values
+        of a column that two models share.
 
     >>> import emomc
     >>> data = {"y": [0.0, 1, 2, 3, 4]}
@@ -135,7 +137,7 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
 
 
 def _group_numbers(by: ArrayLike | None, rows: int) -> list[int]:
-    """The number of each row's group; empty: each row by itself."""
+    """Returns the group number of each row; empty: each row is a group of its own."""
     if by is None:
         return []
     labels = np.asarray(by)

@@ -1,4 +1,4 @@
-"""Corpora of recordings, by the names of their files."""
+"""Lists the recordings of corpora, whose labels are in the names of files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from . import _emomc
 class Corpus:
     """Recordings with their labels, in the order of their names; see `list_corpus`.
 
-    `recordings` are paths, `labels` emotions, `speakers` the corpus's names of speakers, `names` distinct, `unparsed`
-    files that are left out, each with the reason.
+    Lists with one element for each recording are `recordings` (paths), `labels` (emotions), `speakers` (the corpus's
+    names of speakers) and `names` (distinct names). `unparsed` lists the files that are left out, each with the reason.
 
     >>> import emomc
     >>> corpus = emomc.Corpus(["a.wav"], ["anger"], ["03"], ["a"], [])
@@ -29,9 +29,10 @@ class Corpus:
 
 
 def list_corpus(kind: str, path: str | os.PathLike[str]) -> Corpus:
-    """The recordings of a corpus below `path`, by the names of its files (docs/corpora.md).
+    """Lists the recordings of a corpus below `path`, with labels from the names of files (docs/corpora.md).
 
-    `kind`: emodb, ravdess, cremad, tess, savee, iemocap, folders or manifest. Raises InputError.
+    `kind` is one of emodb, ravdess, cremad, tess, savee, iemocap, folders and manifest. Raises InputError if the kind
+    is unknown or the corpus cannot be read.
 
     >>> import emomc
     >>> emomc.list_corpus("emodb", "nowhere")

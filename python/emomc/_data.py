@@ -1,4 +1,4 @@
-"""Tables from what Python has: dictionaries, data frames, arrays of the host or of a GPU."""
+"""Converts dictionaries, data frames, and arrays of the host or of a GPU to tables."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 
 from ._emomc import InputError
 
-#: The devices of DLPack that are memory of the host, and of GPUs of CUDA.
+#: DLPack's numbers of devices with memory of the host, and with memory of CUDA GPUs.
 _HOST, _CUDA = (1,), (2, 13)
 
 
 def columns_of(data: Any) -> tuple[list[str], list[Any]]:
-    """Names of columns, and their arrays as `_emomc.Posterior` takes them: columns, or one of rows x columns.
+    """Returns the names of columns, and a list of arrays: one for each column, or a single one of rows x columns.
 
-    `data` is a mapping of names to one-dimensional arrays of one length, a data frame (anything with `columns` and
-    `to_numpy`), or an array rows x columns, whose columns are then named c0, c1, ... Arrays are those of NumPy, lists,
-    and anything with `__dlpack__` or `__cuda_array_interface__`, such as CuPy's, JAX's and PyTorch's, which are not
-    copied here.
+    `data` is a mapping of names to one-dimensional arrays of one length, a data frame (any object with `columns` and
+    `to_numpy`), or an array of rows x columns, whose columns are named c0, c1, ... Arrays can be NumPy arrays, lists,
+    and objects with `__dlpack__` or `__cuda_array_interface__`, such as arrays of CuPy, JAX and PyTorch. Arrays on a
+    GPU are not copied; `_emomc.Posterior` accepts the tuples that stand for them (`_array`).
+
+    Raises ValueError if shapes or types are not allowed.
     """
     if isinstance(data, Mapping):
         return _of_mapping({str(name): _array(f"data[{str(name)!r}]", values) for name, values in data.items()})
@@ -34,7 +36,7 @@ def columns_of(data: Any) -> tuple[list[str], list[Any]]:
 
 
 def table_of(data: Any) -> tuple[list[str], NDArray[np.float64]]:
-    """Names of columns, and rows x columns in the host's memory. Raises InputError where they are on a GPU."""
+    """Returns the names of columns, and an array rows x columns on the host. Raises InputError for arrays on a GPU."""
     names, arrays = columns_of(data)
     if any(is_on_gpu(array) for array in arrays):
         raise InputError("X: an array of a GPU, which is not copied to the host; allowed: a copy of it there")
@@ -47,7 +49,7 @@ def table_of(data: Any) -> tuple[list[str], NDArray[np.float64]]:
 
 
 def is_on_gpu(array: Any) -> bool:
-    """Whether an array is in the memory of a GPU of CUDA; also of what stands for one in `columns_of`."""
+    """Returns whether an array, or a tuple that stands for an array in `columns_of`, is in the memory of a CUDA GPU."""
     if isinstance(array, tuple) or hasattr(array, "__cuda_array_interface__"):
         return True
     return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) in _CUDA
@@ -64,7 +66,7 @@ def _array(what: str, values: Any) -> Any:
         interface = values.__cuda_array_interface__
         if interface.get("mask") is not None:
             raise ValueError(f"{what}: an array with a mask; allowed: numbers in all rows")
-        # The extension waits for the whole GPU, so that the stream of the interface does not matter.
+        # The interface's stream is not needed, because the extension waits for all work of the GPU.
         return (interface["data"][0], tuple(interface["shape"]), interface.get("strides"), interface["typestr"], values)
     if not hasattr(values, "__dlpack_device__"):
         return np.asarray(values)
@@ -92,7 +94,7 @@ def _of_mapping(columns: dict[str, Any]) -> tuple[list[str], list[Any]]:
 
 
 def _numbers(what: str, values: Any) -> Any:
-    """Numbers of a type that the extension reads; it converts them to float64 itself."""
+    """Returns the values in a type that the extension reads; the extension converts these types to float64."""
     if not isinstance(values, np.ndarray):
         return values
     if values.dtype.kind not in "biuf":

@@ -1,4 +1,4 @@
-"""Draws of a run, their summary, and what is wrong with them."""
+"""Draws of a run, with their summary and their diagnosis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is worth knowing about a run, or wrong with it.
+    """A note, a warning or a problem that `diagnose` reports about a run.
 
     >>> import emomc
     >>> print(emomc.Finding("problem", "rhat", "R-hat of m is 1.3", "let the run go on"))
@@ -34,17 +34,17 @@ class Finding:
       let the run go on
     """
 
-    severity: str  #: "note", "warning", or "problem": the draws should not be trusted
-    check: str  #: a short name, such as "rhat"
-    text: str  #: what was found
-    advice: str  #: what to do
+    severity: str  #: "note", "warning", or "problem" (the draws should not be trusted)
+    check: str  #: short name of the check, such as "rhat"
+    text: str  #: description of the finding
+    advice: str  #: advice on what to do
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}\n  {self.advice}"
 
 
 class Rows:
-    """The rows of a table, one after the other."""
+    """Base of tables: iteration gives the rows as dictionaries."""
 
     _rows: list[dict[str, Any]]
 
@@ -58,8 +58,9 @@ class Rows:
 class Summary(Rows):
     """Mean, sd, quantiles, Monte Carlo errors, effective sample sizes and R-hat of quantities.
 
-    Iterates over dictionaries with the keys name, label, mean, sd, q5, q50, q95, mcse_mean, mcse_sd, ess_bulk, ess_tail,
-    rhat, label_free; `summary["means[0,1]"]` is one of them. `pandas.DataFrame(list(summary))` is a table.
+    Iteration gives a dictionary for each quantity, with the keys name, label, mean, sd, q5, q50, q95, mcse_mean,
+    mcse_sd, ess_bulk, ess_tail, rhat and label_free. `summary["means[0,1]"]` is the dictionary of one quantity, and
+    `pandas.DataFrame(list(summary))` a table of all.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -88,9 +89,9 @@ class Summary(Rows):
 class Draws:
     """The draws of a run after warm-up, in the data's own units.
 
-    `draws["means"]` is the parameter `means` as an array chains x draws x shape; single quantities, log densities among
-    them, have their names too: `draws["means[0,1]"]`, `draws["log_density"]` are chains x draws. A mixture's components
-    are numbered so that all draws agree; `chain(i)` has them as they were sampled.
+    `draws["means"]` is the parameter `means`, an array chains x draws x shape. Single quantities and log densities are
+    arrays chains x draws: `draws["means[0,1]"]`, `draws["log_density"]`. The components of a mixture are numbered so
+    that all draws agree; `chain(i)` returns them with the numbers that they had in the chain.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -118,22 +119,22 @@ class Draws:
 
     @property
     def finished(self) -> bool:
-        """Whether the run came to its end."""
+        """Whether the run reached its end."""
         return self._draws.finished
 
     @property
     def ended_by(self) -> str:
-        """Why the run ended before its last draw: "converged", "ess", "seconds"; "": it did not."""
+        """Reason why the run ended before its last draw: "converged", "ess" or "seconds"; "": it did not end early."""
         return self._draws.ended_by
 
     @property
     def backend(self) -> str:
-        """ "reference", "cpu" or "cuda"; "" where it is not known."""
+        """The engine that sampled: "reference", "cpu" or "cuda"; "": the engine is not known."""
         return self._draws.backend
 
     @property
     def warnings(self) -> list[str]:
-        """About the data and the starts."""
+        """Warnings about the data and the starts, a sentence each."""
         return self._draws.warnings
 
     @property
@@ -143,7 +144,7 @@ class Draws:
 
     @property
     def names(self) -> list[str]:
-        """All quantities: log densities, elements of parameters, derived and label-free quantities."""
+        """The names of all quantities: log densities, elements of parameters, derived and label-free quantities."""
         return self._draws.names
 
     def __getitem__(self, name: str) -> _Floats:
@@ -164,9 +165,10 @@ class Draws:
         return f"emomc.Draws({self.num_chains} chains, {self.num_draws} draws each{state}: {', '.join(self._arrays)})"
 
     def chain(self, index: int) -> dict[str, NDArray[Any]]:
-        """One chain as it was sampled: steps [draws], theta [draws x parameters], log_prior and log_likelihood [draws].
+        """Returns a chain as it was sampled, as a dictionary of arrays.
 
-        Components have the numbers that they had in the chain.
+        The arrays are steps [draws], theta [draws x parameters], log_prior [draws] and log_likelihood [draws].
+        Components have the numbers that they had in the chain. Raises IndexError if there is no such chain.
         """
         if not 0 <= index < self.num_chains:
             raise IndexError(f"chain {index}; there are {self.num_chains}")
@@ -174,15 +176,15 @@ class Draws:
         return {"steps": steps, "theta": theta, "log_prior": log_prior, "log_likelihood": log_likelihood}
 
     def summary(self, patterns: str | Sequence[str] = (), *, rows: int = 40) -> Summary:
-        """The summary of the quantities that match shell globs, such as "means*"; of all, where there are none.
+        """Returns the summary of the quantities that match shell globs such as "means*"; without globs, of all.
 
-        As text it has at most `rows` rows.
+        The text of the summary has at most `rows` rows.
         """
         chosen = [patterns] if isinstance(patterns, str) else list(patterns)
         return Summary(self._draws.summary_rows(chosen), self._draws.summary_text(chosen, rows))
 
     def diagnose(self) -> list[Finding]:
-        """What is wrong with the run, the worst first."""
+        """Returns what should be known about the run, the worst findings first."""
         return [Finding(*finding) for finding in self._draws.findings()]
 
     @property
@@ -192,28 +194,29 @@ class Draws:
 
     @property
     def directory(self) -> str:
-        """The run directory that the draws are from; "": they are in memory alone."""
+        """The run directory from which the draws are; "": the draws are in memory only."""
         return self._draws.directory
 
     @property
     def rungs(self) -> Rungs | None:
-        """The rungs of a run with tempering; None: it has none."""
+        """The rungs of a run with tempering; None: the run has no tempering."""
         rungs = self._draws.rungs
         return None if rungs is None else Rungs(*rungs)
 
     def evidence(self) -> Evidence:
-        """The evidence by the rungs of a run with tempering.
+        """Estimates the evidence from the rungs of a run with tempering.
 
-        Raises InputError where there are no rungs, the last one is not the prior, or they have fewer than 100 draws of
-        each chain.
+        Raises InputError if the run has no rungs, the last rung is not the prior, or the rungs have fewer than 100
+        draws of each chain.
         """
         return Evidence(**self._draws.evidence())
 
     def log_likelihoods(self, most_draws: int | None = None) -> _Floats:
-        """The log likelihood of each row of the data at each draw [chains x draws x rows], in float64.
+        """Returns the log likelihood of each row of the data at each draw [chains x draws x rows], in float64.
 
-        With `most_draws` at so many draws at most, at equal distances over all chains [draws x rows]. Raises
-        ValueError where the model of the draws is not known (read_run without one).
+        With `most_draws`, at most this number of draws is used, at equal distances over all chains, and the shape is
+        draws x rows. Raises ValueError if the model of the draws is not known (`read_run` without a model), and
+        InputError if the data are on a GPU.
         """
         posterior = self._known_model()._posterior
         every = self.num_chains * self.num_draws
@@ -230,21 +233,21 @@ class Draws:
         Parameters
         ----------
         data
-            New rows, as Model takes them: a dict or a data frame that has the columns which the outputs read, and may have
-            others; or rows x columns, the columns being the model's in their order. None: the rows that the draws are of.
+            New rows in a form that Model accepts: a dict or a data frame with at least the columns that the outputs
+            read; or an array rows x columns, with the model's columns in their order. None: the rows of the run itself.
         quantiles
-            Their levels, 0 to 1.
+            Levels of the quantiles, 0 to 1.
         most_draws
-            At most so many draws are used, at equal distances over all chains.
+            Maximum number of draws that are used, at equal distances over all chains.
 
         Returns the outputs by name, each with arrays `mean` and `sd` [rows] and `quantiles` [rows x levels] over draws. A
-        mixture has the output "component", the probability of each component, with arrays rows x components, and
-        `partition`, the best partition of the rows; its components have the numbers of `summary`.
+        mixture has the output "component", the probability of each component, whose arrays `mean` and `sd` are rows x
+        components, and `partition`, the best partition of the rows. Components have the numbers of `summary`.
 
-        Draws of `read_run` without a model are predicted by the likelihood that their directory states.
+        Draws of `read_run` without a model are predicted with the likelihood that their directory states.
 
-        Raises InputError where the model has no `rows`, a column is missing, the rows are in the memory of a GPU, or an
-        output is not finite. Warns (UserWarning) where components of a mixture cannot be told apart.
+        Raises InputError if the model has no `rows`, a column is missing, the rows are in the memory of a GPU, or an
+        output is not finite. Warns (UserWarning) if components of a mixture cannot be told apart.
 
         >>> import emomc
         >>> model = emomc.Model(data={"x": [0.0, 1, 2, 3], "y": [1.1, 2.9, 5.2, 6.8]}, rows={"expected": "a + b * x"},
@@ -270,24 +273,28 @@ class Draws:
         posterior_predictive: bool | int = False,
         prior_predictive: bool | int = False,
     ) -> arviz.InferenceData:
-        """An InferenceData of ArviZ 0.x.
+        """Returns an InferenceData of ArviZ 0.x.
 
-        Groups are posterior, sample_stats and log_prior (chains x draws x shape), and, where the model is known,
-        observed_data, constant_data (the columns that are given) and log_likelihood (chains x draws x rows).
-        `log_likelihood` says whether the last is there; None: where it has at most 2e7 values. Dimensions are
-        component, column, row and name_dim_0, with coordinates.
+        Its groups are posterior, sample_stats and log_prior (chains x draws x shape). If the model is known and its
+        data are on the host, there are also observed_data (the columns that the likelihood is a density of),
+        constant_data (the other columns) and log_likelihood (chains x draws x rows). The argument `log_likelihood` sets
+        whether log_likelihood is included; None: if it has at most 2e7 values. Dimensions with coordinates are
+        component, column, row, and name_dim_0 and so on.
 
-        `posterior_predictive` adds replicates of the columns of observed_data, one at each draw (chains x draws x
-        rows), `prior_predictive` those at 1,000 draws from the prior, and the group prior, which has these. A number
-        is that of draws of each chain, at equal distances; True: as many as take 160 MB, and a UserWarning says where
-        these are not all. Replicates are a function of the run's seed and of the draw.
+        `posterior_predictive` adds replicates of the columns of observed_data, one for each draw (chains x draws x
+        rows). `prior_predictive` adds the group prior, with 1,000 draws from the prior, and replicates for these draws.
+        A number in place of True is the number of draws of each chain, at equal distances. True takes as many draws as
+        fit into 160 MB; a UserWarning is given if these are not all. Replicates are a function of the run's seed, the
+        chain and the draw.
 
-        Raises ImportError without ArviZ, or where it is 1.0 or newer: then use to_datatree. InputError where it is not
-        known how the columns are drawn (`simulate` of Model), or replicates take more than 1 GB.
+        Raises ImportError if ArviZ is missing, or is 1.0 or newer (use to_datatree then); ValueError if groups of the
+        model are requested and the model is not known; InputError if the distribution of the columns is not known
+        (`simulate` of Model), if replicates take more than 1 GB, or if groups of the model are requested for data on a
+        GPU.
         """
         import arviz
 
-        if int(arviz.__version__.split(".")[0]) >= 1:  # its InferenceData is a DataTree
+        if int(arviz.__version__.split(".")[0]) >= 1:  # InferenceData is xarray's DataTree in ArviZ 1.x
             raise ImportError(f"ArviZ {arviz.__version__} has no InferenceData of its own; use to_datatree()")
         groups = groups_of(self, log_likelihood, posterior_predictive, prior_predictive)
         log_prior = groups.of.pop("log_prior", None)
@@ -305,9 +312,10 @@ class Draws:
         posterior_predictive: bool | int = False,
         prior_predictive: bool | int = False,
     ) -> Any:
-        """A DataTree of xarray with the groups of to_inferencedata, as ArviZ 1.x has it.
+        """Returns a DataTree of xarray with the groups and arguments of to_inferencedata, for ArviZ 1.x.
 
-        Raises ImportError without arviz_base, a part of ArviZ 1.x; InputError as to_inferencedata.
+        Raises ImportError if arviz_base, a part of ArviZ 1.x, is missing; ValueError and InputError as
+        to_inferencedata.
 
         >>> import emomc, importlib.util
         >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -327,7 +335,7 @@ class Draws:
 
 
 class DrawsWarning(UserWarning):
-    """Draws that should not be trusted as they are: `diagnose` has found a problem in them.
+    """Warns that draws should not be trusted, because `diagnose` has found a problem in them.
 
     >>> import emomc, warnings
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -341,9 +349,9 @@ class DrawsWarning(UserWarning):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during sample(). `draws` are those so far; None: the run was in its warm-up.
+    """Raised when Ctrl-C interrupts sample(). `draws` has the draws so far; None: the run was in its warm-up.
 
-    With a directory there is a checkpoint, and the same call with resume=True goes on from there.
+    A run with a directory has written a checkpoint, from which the same call with resume=True continues.
 
     >>> import emomc
     >>> str(emomc.Interrupted(None))
@@ -357,7 +365,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def summary(draws: Draws, patterns: str | Sequence[str] = ()) -> Summary:
-    """Draws.summary.
+    """Returns `draws.summary(patterns)`, the summary of the quantities that match shell globs.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -370,7 +378,7 @@ def summary(draws: Draws, patterns: str | Sequence[str] = ()) -> Summary:
 
 
 def diagnose(draws: Draws) -> list[Finding]:
-    """Draws.diagnose.
+    """Returns `draws.diagnose()`: what should be known about the run, the worst findings first.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -382,10 +390,10 @@ def diagnose(draws: Draws) -> list[Finding]:
 
 
 def read_run(directory: str | os.PathLike[str], model: _Density | None = None) -> Draws:
-    """The draws of a run directory that `sample(directory=...)` or `emomc run` has written, also while it runs.
+    """Reads the draws of a run directory that `sample(directory=...)` or `emomc run` writes, also during the run.
 
-    `model` is that of the run; with it the draws have log likelihoods of rows and ArviZ's groups of them. Raises
-    InputError where there is no run, its files are damaged, or it has no draws yet.
+    `model` is the model of the run, which log likelihoods of rows and ArviZ's groups of the data require. Raises
+    InputError if the directory has no run, its files are damaged, or there are no draws yet.
 
     >>> import emomc, tempfile
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},

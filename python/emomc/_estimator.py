@@ -1,4 +1,4 @@
-"""What estimators with scikit-learn's manners share."""
+"""The interface that estimators share with those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from . import _emomc
 
 
 class Estimator:
-    """Parameters are the arguments of the constructor, which keeps each under its name."""
+    """Base of estimators, whose constructor stores each argument as an attribute of the same name."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
+        """Returns the arguments of the constructor by name. `deep` has no effect."""
         names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
         return {name: getattr(self, name) for name in names}
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters of the constructor."""
+        """Sets arguments of the constructor. Raises ValueError for an unknown name."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -28,7 +28,7 @@ class Estimator:
 
 
 def not_fitted(name: str, method: str) -> Exception:
-    """scikit-learn's exception where it is in use, else InputError."""
+    """Returns scikit-learn's NotFittedError if scikit-learn is imported, otherwise an InputError."""
     message = f"this {name} instance is not fitted yet; call {method} first"
     if "sklearn" in sys.modules:
         from sklearn.exceptions import NotFittedError

@@ -21,19 +21,19 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """What `evaluate` finds. Rows are recordings in the order of speakers and classes.
+    """Results of `evaluate`. Recordings are in the order of speakers and classes.
 
     Attributes
     ----------
     scores
-        What `emomc evaluate` writes to scores.json: scores["posterior"]["uar"], ...
+        Scores that `emomc evaluate` writes to scores.json: scores["posterior"]["uar"], ...
     classes, names, speakers, truth, predicted
-        Names of the classes; of each recording its name, its speaker, its emotion and the most probable one.
+        Names of the classes; and for each recording the name, the speaker, the emotion and the most probable emotion.
     probabilities, sd, penalised [recordings x classes]
-        Probabilities as means over draws, their standard deviations over draws, and the probabilities by the penalised
-        fit.
+        Means of the probabilities over draws, their standard deviations over draws, and the probabilities according to
+        the penalised fit.
     notes
-        What was read and left out.
+        Sentences about the recordings that were read and left out.
 
     >>> import emomc, numpy as np
     >>> one = np.array([[0.75, 0.25]])
@@ -61,11 +61,11 @@ class Evaluation:
 
     @property
     def log_loss(self) -> float:
-        """The mean of -log p(truth) of the posterior."""
+        """The mean of -log p(truth) of the posterior, in nats."""
         return float(self.scores["posterior"]["log_loss"])
 
     def columns(self) -> dict[str, Any]:
-        """What predictions.csv has, for pandas.DataFrame: utterance, speaker, truth, predicted, p_<class>."""
+        """Returns the columns of predictions.csv by name: utterance, speaker, truth, predicted, p_<class>."""
         table: dict[str, Any] = {
             "utterance": self.names,
             "speaker": self.speakers,
@@ -95,14 +95,15 @@ def evaluate(
 ) -> Evaluation:
     """Evaluates a classifier on speakers that it was not trained on, as `emomc evaluate` does, bit for bit.
 
-    `folds`: None leaves out one speaker at a time, a number groups speakers into so many folds, names are the test speakers
-    of a single fold. `{"file": "folds.csv"}` reads folds from a CSV, of recordings by their names or of speakers, with the
-    keys "column" ("fold") and "test", values that are tested together, as `emomc evaluate` has them (docs/emotion.md).
-    `by={"columns": ["gender"], "file": "speakers.csv"}` gives scores by the values of columns of such a CSV, too, in
-    scores["posterior"]["by"]. Other arguments are those of `Classifier.fit`; the classifier itself is not changed. For
-    results of `emomc evaluate` on a corpus, `names` are those of `list_corpus`.
+    `folds`: None leaves out one speaker at a time; a number groups the speakers into this number of folds; a list of
+    names gives the test speakers of a single fold. `{"file": "folds.csv"}` reads folds from a CSV file about recordings
+    (by name) or speakers. Its further keys are those of `emomc evaluate` (docs/emotion.md): "column" (default "fold"),
+    and "test", a list of values that are tested together. `by={"columns": ["gender"], "file": "speakers.csv"}` adds
+    scores for the values of columns of such a file, in scores["posterior"]["by"]. The other arguments are those of
+    `Classifier.fit`; the classifier itself is not changed. To reproduce the results of `emomc evaluate` on a corpus,
+    give the `names` of `list_corpus`.
 
-    Raises InputError where a recording, a label, the folds or a CSV are not allowed. Ctrl-C raises KeyboardInterrupt.
+    Raises InputError if a recording, a label, the folds or a CSV file are not allowed. Ctrl-C raises KeyboardInterrupt.
 
     >>> import emomc
     >>> emomc.evaluate(emomc.Classifier(), [[0.0, 0.5]], ["calm"], ["A"], sampling_rate=16000, progress=False)
@@ -155,7 +156,7 @@ def evaluate(
 
 
 def _folds(folds: int | Sequence[str] | Mapping[str, Any] | None) -> tuple[str, int, list[str], str, str]:
-    """Kind, number of folds, test speakers or values that are tested together, and file and column of folds."""
+    """Returns the kind and number of folds, the test speakers or values, and the file and column of folds."""
     if folds is None:
         return "leave_one_out", 0, [], "", ""
     if isinstance(folds, int):
@@ -173,7 +174,7 @@ def _folds(folds: int | Sequence[str] | Mapping[str, Any] | None) -> tuple[str, 
 
 
 def _by(by: Mapping[str, Any] | None) -> tuple[list[str], str]:
-    """Columns by whose values there are scores, and their file."""
+    """Returns the columns whose values are scored separately, and the file with these columns."""
     if by is None:
         return [], ""
     if not isinstance(by, Mapping):

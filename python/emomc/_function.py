@@ -12,16 +12,16 @@ import numpy as np
 
 from ._emomc import InputError
 
-#: Compiles a function for the GPUs of a compute capability, such as 9 and 0, and returns its LTO IR.
+#: A function that compiles for GPUs of a compute capability, such as 9 and 0 (major, minor), and returns LTO IR.
 ForGpu = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True)
 class _Compiled:
-    """A function of one row, compiled to a C function of many rows."""
+    """A function of one row, compiled to a C function that is called for many rows."""
 
     address: int
-    text: str  #: a text that changes when the function changes
+    text: str  #: source of the function, by which a resumed run compares functions
     for_gpu: ForGpu
     arguments: list[str]
     kept: Any  #: the objects that own the code at the address
@@ -29,11 +29,11 @@ class _Compiled:
 
 @dataclass(frozen=True)
 class RowFunction:
-    """A log density that the library calls for many rows, and its gradient."""
+    """A compiled log density that the library calls for many rows, and its gradient."""
 
     density: _Compiled
-    by: str  #: the compiler and its version
-    text: str  #: a text that changes when the density or the gradient changes
+    by: str  #: name and version of the compiler
+    text: str  #: sources of the density and of the gradient, by which a resumed run compares functions
     columns: list[str]  #: columns of the data that the functions take, in the order of the rows' memory
     gradient_by: Literal["none", "differences", "function"]
     gradient: _Compiled | None
@@ -45,11 +45,14 @@ def compile_rows(
     parameters: Mapping[str, int],
     gradient: Callable[..., None] | Literal["differences"] | None = None,
 ) -> RowFunction:
-    """Compiles a function of columns and parameters, which its arguments name, to one of many rows.
+    """Compiles a function of one row to a function of many rows. Its arguments are named as columns and parameters.
 
-    `parameters` are lengths by name, 0 for a number. A column is a float, a parameter a float or an array of float64.
-    `gradient` takes such arguments and `out`, an array of one number for each element of theta, which are zeros.
-    Raises ImportError without Numba; InputError where an argument is neither, or Numba cannot compile a function.
+    `parameters` gives the length of each parameter by name, 0 for a number. The function receives a column as a float,
+    and a parameter as a float or as an array of float64. `gradient` has such arguments too, and the argument `out`, an
+    array of zeros with one element for each element of theta.
+
+    Raises ImportError if Numba is missing; TypeError if `gradient` has another type; InputError if an argument is
+    neither a column nor a parameter, or Numba cannot compile a function.
     """
     try:
         import numba
@@ -82,7 +85,7 @@ def compile_rows(
 
 
 class _Compiler:
-    """Compiles functions of the same columns and parameters. Columns that a function takes are added to `used`."""
+    """Compiles functions of the same columns and parameters, and appends the columns that they read to `used`."""
 
     def __init__(self, numba: Any, columns: Sequence[str], parameters: Mapping[str, int], used: list[str]) -> None:
         self.numba, self.columns, self.parameters, self.used = numba, columns, parameters, used
@@ -110,7 +113,7 @@ class _Compiler:
         else:
             source += f"    out = carray(out_, (count, {width}))\n    for i in range(count):\n        {call}\n"
         scope: dict[str, Any] = {"carray": numba.carray, "of_row": jitted}
-        exec(source, scope)  # noqa: S102  names of arguments are not in the text, only places
+        exec(source, scope)  # noqa: S102  the text has places of arguments, but not the user's names
         pointer, integer = numba.types.CPointer(numba.types.float64), numba.types.int64
         signature = numba.types.void(pointer, pointer, integer, integer, pointer)
         try:
@@ -131,7 +134,7 @@ class _Compiler:
         )
 
     def _check_indices(self, key: str, plain: Callable[..., Any], names: Sequence[str]) -> None:
-        """Calls the function once in Python, since compiled code does not check indices of arrays."""
+        """Calls the function once in Python, because compiled code does not check the indices of arrays."""
         values: list[Any] = []
         for name in names:
             length = self.num_parameters if name == "out" else self.parameters.get(name, 0)
@@ -141,11 +144,11 @@ class _Compiler:
                 plain(*values)
         except IndexError as error:
             raise InputError(f"{key}: it uses an element that an array does not have: {error}") from error
-        except Exception:  # noqa: S110  other exceptions depend on the values, which are not the user's
+        except Exception:  # noqa: S110  other exceptions depend on the values, which are arbitrary here
             pass
 
     def _arguments(self, key: str, plain: Callable[..., Any]) -> list[str]:
-        """What is passed to a function of one row, in terms of rows_of()."""
+        """Returns the arguments of a call of the function of one row, as expressions in the source of rows_of()."""
         arguments: list[str] = []
         for name, argument in inspect.signature(plain).parameters.items():
             if argument.kind not in (argument.POSITIONAL_ONLY, argument.POSITIONAL_OR_KEYWORD):
@@ -170,9 +173,9 @@ class _Compiler:
 def _for_gpu(
     key: str, plain: Callable[..., Any], names: Sequence[str], is_list: Sequence[bool], symbol: str
 ) -> ForGpu:
-    """Returns a function that compiles `plain` for a GPU, when an engine on a GPU needs it.
+    """Returns a function that compiles `plain` for a GPU; an engine on a GPU calls it when necessary.
 
-    A list is an array of float64, as on the CPU; only `out` can be written to.
+    Lists are arrays of float64, as on the CPU. Only `out` is writable.
     """
     compiled: dict[tuple[int, int], bytes] = {}
 
@@ -197,7 +200,7 @@ def _for_gpu(
             code, _ = cuda.compile(
                 plain, signature, device=True, abi="c", abi_info={"abi_name": symbol}, output="ltoir", cc=(major, minor)
             )
-        except Exception as error:  # of Numba, of its typing, and where libnvvm is missing
+        except Exception as error:  # raised by Numba's compiler or type inference, or if libnvvm is missing
             first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
             raise InputError(f"{key}: Numba cannot compile it for a GPU: {first}") from error
         compiled[major, minor] = bytes(code)

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians with scikit-learn's manners: fit by EM, or the posterior by Markov chains."""
+"""Mixtures of Gaussians with scikit-learn's interface, fitted by EM or sampled by Markov chains."""
 
 from __future__ import annotations
 
@@ -22,48 +22,50 @@ _Floats = NDArray[np.float64]
 
 
 class _MixturePosterior(_Density):
-    """The posterior that fit_posterior samples."""
+    """The posterior that GaussianMixture.fit_posterior samples."""
 
     def __init__(self, posterior: _emomc.Posterior) -> None:
         self._posterior = posterior
 
 
 class GaussianMixture(Estimator):
-    """A mixture of Gaussians.
+    """A mixture of Gaussians, fitted by EM (`fit`) or sampled by Markov chains (`fit_posterior`).
 
     Parameters
     ----------
     n_components
         Number of components.
     covariance_type
-        "full", "tied", "diag" or "spherical", as scikit-learn names them.
+        Type of the covariance matrices: "full", "tied", "diag" or "spherical", as in scikit-learn.
     priors
-        In place of the default ones, for `fit_posterior`: of "weights", "means", "scales" and "correlations".
+        Priors that replace the default priors of `fit_posterior`, by the names "weights", "means", "scales" and
+        "correlations".
     standardize
-        Whether priors are about columns with mean 0 and sd 1; otherwise they are in the data's own units.
+        Whether priors refer to columns with mean 0 and sd 1; otherwise they are in the data's own units.
     ordered
-        Number the components by the first column's mean.
+        Whether components are numbered by the mean of the first column.
     scale_floor
-        The least standard deviation of a component, as a share of the column's.
+        Smallest standard deviation of a component, as a share of the column's standard deviation.
     n_init, max_iter, tol
-        For `fit`: fits that are followed to their end, of a pool of short ones; rounds of each; EM ends where a round
-        raises the mean log likelihood of a row by less.
+        Settings of `fit`: the maximum number of fits that are followed to their end, out of a pool of short fits; the
+        maximum number of EM rounds of each fit; and the rise of the mean log likelihood of a row in a round, below
+        which EM ends.
     random_state
-        The seed. None: 20260101.
+        Seed of the random numbers. None: 20260101.
     n_threads
-        Of the CPU; 0: all.
+        Number of CPU threads; 0: all.
 
     Attributes
     ----------
     weights_ [n_components], means_ [n_components x columns], covariances_
-        After `fit` those of largest likelihood, after `fit_posterior` means over draws. covariances_ is full matrices
-        [n_components x columns x columns] for every covariance_type.
+        Estimates of maximum likelihood after `fit`, means over draws after `fit_posterior`. covariances_ contains full
+        matrices [n_components x columns x columns] for every covariance_type.
     draws_
-        After `fit_posterior`: the draws.
+        Draws of the posterior after `fit_posterior`; None after `fit`.
     converged_, n_iter_, log_likelihood_
-        After `fit`; log_likelihood_ is of all rows.
+        Available after `fit`: whether EM has converged, the number of rounds, and the log likelihood of all rows.
     n_features_in_, feature_names_in_
-        Their number, and of data frames and dictionaries their names.
+        Number of columns of X, and their names if X is a data frame or a dictionary.
 
     >>> import emomc, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -105,7 +107,7 @@ class GaussianMixture(Estimator):
         self.n_threads = n_threads
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn has to know of the estimator; it alone calls this."""
+        """Returns the tags of the estimator; only scikit-learn calls this method."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(estimator_type="density_estimator", target_tags=TargetTags(required=False), input_tags=InputTags())
@@ -114,13 +116,17 @@ class GaussianMixture(Estimator):
         return f"emomc.GaussianMixture({self.n_components}, covariance_type={self.covariance_type!r})"
 
     def posterior(self, X: Any) -> _Density:
-        """The posterior density of the mixture given X [rows x columns]: log_density, gradients, coordinates."""
+        """Returns the posterior density of the mixture given X [rows x columns], with the methods of Model.
+
+        Raises InputError or ValueError if X or an option is not allowed.
+        """
         return _MixturePosterior(self._posterior_of(X))
 
     def fit(self, X: Any, y: None = None) -> GaussianMixture:
-        """The parameters of largest likelihood given X [rows x columns], by EM from many starts.
+        """Finds the parameters of maximum likelihood given X [rows x columns], by EM from many starts.
 
-        Raises InputError where X is not allowed; UserWarning where EM has not converged or the fit is degenerate.
+        Raises InputError or ValueError if X or an option is not allowed. Warns (UserWarning) if EM has not converged or
+        the fit is degenerate.
         """
         posterior = self._posterior_of(X)
         theta, self.log_likelihood_, self.n_iter_, self.converged_, degenerate = posterior.fit(
@@ -140,9 +146,10 @@ class GaussianMixture(Estimator):
         return self
 
     def fit_posterior(self, X: Any, y: None = None, **options: Any) -> GaussianMixture:
-        """Samples the posterior given X [rows x columns]. `options` are those of `emomc.sample`, but for the model.
+        """Samples the posterior given X [rows x columns].
 
-        Rows are then scored by means over draws. Raises what `emomc.sample` raises.
+        `options` are the arguments of `emomc.sample` except the model. Predictions and scores of rows are then means
+        over draws. Raises the exceptions of `emomc.sample`.
         """
         model = _MixturePosterior(self._posterior_of(X))
         options = {"seed": self._seed(), "threads": self.n_threads} | options
@@ -153,7 +160,7 @@ class GaussianMixture(Estimator):
         return self
 
     def predict_proba(self, X: Any) -> _Floats:
-        """The probabilities of the components [rows x n_components], after `fit_posterior` means over draws."""
+        """Returns probabilities of components [rows x n_components]; after `fit_posterior`, means over draws."""
         rows = self._rows(X)
         total = np.zeros((len(rows), len(self.weights_)))
         for index in self._used():
@@ -162,21 +169,21 @@ class GaussianMixture(Estimator):
         return total / len(self._used())
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The most probable component of each row [rows]."""
+        """Returns the most probable component of each row [rows]."""
         return np.asarray(np.argmax(self.predict_proba(X), axis=1), dtype=np.int64)
 
     def score_samples(self, X: Any) -> _Floats:
-        """The log density of each row [rows]; after `fit_posterior` the log of the mean density over draws."""
+        """Returns the log density of each row [rows]; after `fit_posterior`, the log of the mean density over draws."""
         rows = self._rows(X)
         used = self._used()
         logs = np.stack([_log_sum(self._log_densities(rows, index)) for index in used], axis=1)
         return np.asarray(_log_sum(logs) - np.log(len(used)))
 
     def score(self, X: Any, y: None = None) -> float:
-        """The mean of score_samples."""
+        """Returns the mean of score_samples over rows."""
         return float(np.mean(self.score_samples(X)))
 
-    #: Draws that scores are means over, at equal distances.
+    #: Maximum number of draws, at equal distances, over which predictions and scores are averaged.
     _most_draws = 400
 
     def _seed(self) -> int:
@@ -222,7 +229,7 @@ class GaussianMixture(Estimator):
         return rows
 
     def _matrices(self, arrays: dict[str, _Floats], leading: tuple[int, ...]) -> _Floats:
-        """Full covariances [draws x components x columns x columns]."""
+        """Returns full covariance matrices [draws x components x columns x columns]."""
         K, d = self.n_components, self.n_features_in_
         count = leading[0] if leading else 1
         if "covariances" in arrays:
@@ -245,7 +252,7 @@ class GaussianMixture(Estimator):
         return [(2 * i + 1) * count // (2 * most) for i in range(most)]
 
     def _log_densities(self, rows: _Floats, draw: int) -> _Floats:
-        """log(weight x density) of each row and component, for one draw."""
+        """Returns log(weight x density) of each row and component [rows x components], for one draw."""
         d = rows.shape[1]
         result = np.empty((len(rows), len(self._weights[draw])))
         for k, (weight, mean, factor) in enumerate(
@@ -262,7 +269,10 @@ def _has_names(X: Any) -> bool:
 
 
 def _arrays_of_columns(X: Any) -> tuple[list[str], list[Any]]:
-    """columns_of; arrays of a GPU stay there, and those of the host are checked with the words of scikit-learn."""
+    """Returns the result of columns_of. Arrays on the host are checked, with messages as scikit-learn's.
+
+    Arrays on a GPU are not copied.
+    """
     parts = X.values() if isinstance(X, Mapping) else [X]
     if not any(is_on_gpu(part) for part in parts):
         columns, rows = _columns_of(X)
@@ -274,7 +284,7 @@ def _arrays_of_columns(X: Any) -> tuple[list[str], list[Any]]:
 
 
 def _columns_of(X: Any) -> tuple[list[str], _Floats]:
-    """table_of with the words of scikit-learn where it has some for a fault."""
+    """Returns the result of table_of. Exceptions have scikit-learn's messages where these exist."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required: X.toarray()")
     if not isinstance(X, Mapping) and not hasattr(X, "columns"):
@@ -305,7 +315,7 @@ def _log_sum(logs: _Floats) -> _Floats:
 
 
 def _arrays_of(names: list[str], theta: _Floats) -> dict[str, _Floats]:
-    """Arrays of the elements `name[i,j]`; of covariances the lower triangles, which are made symmetric."""
+    """Returns arrays of the elements `name[i,j]`. Covariances are given as lower triangles and returned symmetric."""
     elements: dict[str, dict[tuple[int, ...], float]] = {}
     for name, value in zip(names, theta, strict=True):
         block, _, inside = re.fullmatch(r"([^\[]+)(\[([0-9,]+)\])?", name).groups()  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Likelihoods of your own: expressions of columns and parameters."""
+"""Models whose likelihood is an expression, or a Python function, of columns and parameters."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ Order = Literal["", "increasing", "decreasing"]
 class Parameter:
     """A parameter of the likelihood: a number (length 0), or a list of `length` numbers.
 
+    Raises ValueError if the length or the order is not allowed.
+
     >>> import emomc
     >>> emomc.real() == emomc.Parameter("real")
     True
@@ -40,7 +42,7 @@ class Parameter:
 
 
 def real(length: int = 0, *, order: Order = "") -> Parameter:
-    """A real number, or a list of them.
+    """Declares a real parameter, or a list of `length` real parameters.
 
     >>> import emomc
     >>> emomc.real(3)
@@ -50,7 +52,7 @@ def real(length: int = 0, *, order: Order = "") -> Parameter:
 
 
 def positive(length: int = 0, *, order: Order = "") -> Parameter:
-    """A number above 0, or a list of them.
+    """Declares a parameter above 0, or a list of `length` such parameters.
 
     >>> import emomc
     >>> emomc.positive(2, order="increasing")
@@ -60,7 +62,7 @@ def positive(length: int = 0, *, order: Order = "") -> Parameter:
 
 
 def unit(length: int = 0, *, order: Order = "") -> Parameter:
-    """A number between 0 and 1, or a list of them.
+    """Declares a parameter between 0 and 1, or a list of `length` such parameters.
 
     >>> import emomc
     >>> emomc.unit()
@@ -70,7 +72,7 @@ def unit(length: int = 0, *, order: Order = "") -> Parameter:
 
 
 def simplex(length: int) -> Parameter:
-    """Weights that sum to 1.
+    """Declares a list of `length` weights that sum to 1; `length` is at least 2.
 
     >>> import emomc
     >>> emomc.simplex(3)
@@ -80,7 +82,7 @@ def simplex(length: int) -> Parameter:
 
 
 def angle(length: int = 0) -> Parameter:
-    """An angle in radians, in (-pi, pi], whose ends are the same, or a list of them.
+    """Declares an angle in radians, in the interval (-pi, pi] with joined ends, or a list of `length` angles.
 
     >>> import emomc
     >>> emomc.angle()
@@ -93,8 +95,8 @@ def angle(length: int = 0) -> Parameter:
 class Linear:
     """A linear predictor: intercept + sum of coefficients[j] x columns[j] + offset.
 
-    `intercept` and `coefficients` are names of parameters, which it declares: a number, and a list with one number for
-    each column. `offset` is an expression.
+    `intercept` and `coefficients` are the names of parameters that the predictor declares: a number, and a list with
+    one number for each column. Without `intercept` there is no such parameter. `offset` is an expression.
 
     >>> import emomc
     >>> model = emomc.Model(data={"y": [0.0, 1, 3], "x": [0.0, 1, 2]}, log_density="normal_lpdf(y, eta, 1)",
@@ -112,7 +114,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class GradientCheck:
-    """A gradient beside central differences of the log density, at one point; `Model.check_gradient` returns it.
+    """A comparison of a gradient with central differences of the log density at a point (`Model.check_gradient`).
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [4.9, 5.2, 5.5]}, parameters={"m": emomc.real()},
@@ -122,21 +124,25 @@ class GradientCheck:
     (True, 1)
     """
 
-    agrees: bool  #: whether all compared elements differ by no more than the error of the differences
-    num_compared: int
-    worst: int  #: the element of the gradient that differs most
-    derivative: float  #: its value
-    difference: float  #: the value by differences
+    agrees: bool  #: whether no compared element differs by more than the error of the differences
+    num_compared: int  #: number of compared elements
+    worst: int  #: index of the element of the gradient that differs most
+    derivative: float  #: value of this element in the gradient
+    difference: float  #: value of this element by central differences
 
 
 class _Density:
-    """What Model and a fitted mixture have in common: a posterior density with its coordinates."""
+    """A posterior density with two kinds of coordinates: base of Model and of the posterior of a mixture.
+
+    A point is `theta`, parameters in the data's own units, or `u`, unconstrained real numbers. Arrays of another shape
+    raise InputError or ValueError.
+    """
 
     _posterior: _emomc.Posterior
 
     @property
     def names(self) -> list[str]:
-        """Names of the elements of theta: "s[0]", ... (num_parameters of them)."""
+        """The names of the elements of theta [num_parameters], such as "s[0]"."""
         return self._posterior.names
 
     @property
@@ -150,32 +156,33 @@ class _Density:
         return self._posterior.num_unconstrained
 
     def log_posterior(self, theta: ArrayLike) -> Any:
-        """Log likelihood plus log prior at theta [..., num_parameters], in the data's own units, as draws have it.
+        """Returns the log likelihood plus the log prior at theta [..., num_parameters], in the data's own units.
 
-        Returns a number, or an array of the leading axes. -inf outside the support.
+        The result is a number, or an array with the leading axes of theta; -inf outside the support. Draws have the
+        same value as `draws["log_density"]`.
         """
         return _each(self._posterior.log_posterior, theta)
 
     def log_density(self, u: ArrayLike) -> Any:
-        """The log density at unconstrained points u [..., num_unconstrained].
+        """Returns the log density at unconstrained points u [..., num_unconstrained]: a number, or an array [...].
 
-        It is log_posterior(constrain(u)) plus the log Jacobian of the map from u to the parameters (of standardised
-        columns, where the model standardises).
+        The log density is log_posterior(constrain(u)) plus the log Jacobian of the map from u to the parameters. If the
+        model standardises columns, these are the parameters for standardised columns.
         """
         return _each(self._posterior.log_density, u)
 
     def log_density_and_gradient(self, u: ArrayLike) -> tuple[float, NDArray[np.float64]]:
-        """log_density(u) of one point [num_unconstrained], and its gradient [num_unconstrained].
+        """Returns log_density(u) at one point u [num_unconstrained], and its gradient [num_unconstrained].
 
-        Raises InputError where the likelihood has no gradient.
+        Raises InputError if the likelihood has no gradient.
         """
         return self._posterior.log_density_and_gradient(_vector(u))
 
     def check_gradient(self, u: ArrayLike | None = None) -> GradientCheck:
         """Compares the gradient at u [num_unconstrained] with central differences of log_density; None: at `initial()`.
 
-        At most 50 elements are compared, fewer where the rows are many. Raises InputError where the likelihood has no
-        gradient, and where log_density(u) is not finite.
+        At most 50 elements are compared, fewer if there are many rows. Raises InputError if the likelihood has no
+        gradient or log_density(u) is not finite.
         """
         point = self.initial() if u is None else _vector(u)
         compared, worst, derivative, difference, bound = self._posterior.check_gradient(point)
@@ -184,74 +191,81 @@ class _Density:
         return GradientCheck(abs(derivative - difference) <= bound, compared, worst, derivative, difference)
 
     def constrain(self, u: ArrayLike) -> NDArray[np.float64]:
-        """theta [num_parameters] of u [num_unconstrained]."""
+        """Returns the parameters theta [num_parameters] at the unconstrained point u [num_unconstrained]."""
         return self._posterior.constrain(_vector(u))
 
     def unconstrain(self, theta: ArrayLike) -> NDArray[np.float64]:
-        """u [num_unconstrained] of theta [num_parameters]. Raises InputError outside the support."""
+        """Returns the unconstrained point u [num_unconstrained] of theta [num_parameters].
+
+        Raises InputError outside the support.
+        """
         return self._posterior.unconstrain(_vector(theta))
 
     def initial(self, seed: int = 0) -> NDArray[np.float64]:
-        """A draw from the prior, as u [num_unconstrained], at which the log density is finite."""
+        """Returns a draw from the prior, as an unconstrained point u [num_unconstrained], with a finite log density."""
         return self._posterior.initial(seed)
 
 
 class Model(_Density):
-    """A posterior of a likelihood that is an expression, or a Python function.
+    """A posterior density whose likelihood is an expression or a Python function.
 
     Parameters
     ----------
     data
-        Columns by name: one-dimensional arrays of one length; or a data frame; or rows x columns (c0, c1, ...).
-        Arrays of a GPU (CuPy, JAX, PyTorch) stay there: backend "cuda" samples them, and the model keeps them alive;
-        they must not change as long as it lives.
+        Columns by name, as one-dimensional arrays of one length; or a data frame; or an array rows x columns, whose
+        columns are named c0, c1, ... Arrays on a GPU (CuPy, JAX, PyTorch) are not copied to the host: backend "cuda"
+        samples with them. The model keeps these arrays alive; do not change them while the model is in use.
     parameters
-        By name: `real()`, `positive()`, `unit()`, `simplex(n)`, each with a length where it is a list.
+        Parameters by name: `real()`, `positive()`, `unit()`, `simplex(n)` or `angle()`, each with a length if the
+        parameter is a list.
     log_density
-        The log density of a row, an expression of columns and parameters (docs/your-own-likelihood.md;
-        `emomc.functions()` lists the functions). Or a Python function of columns and parameters, which its arguments
-        name, that returns the log density of one row: a column is a float, a parameter a float or, where it is a list,
-        an array. Numba compiles it for the CPU (numba.njit with error_model="numpy"; a function that is compiled
-        already stays as it is) and, where a GPU samples, for the GPU (numba-cuda), from the same text. A run in a
-        directory goes on only where the text of the function and of `gradient` is the same; what they read besides
-        their arguments is not compared.
+        Log density of a row, as an expression of columns and parameters (docs/your-own-likelihood.md;
+        `emomc.functions()` lists the functions). Or a Python function that returns the log density of one row. The
+        arguments of the function have the names of columns and parameters; a column is a float, a parameter is a float
+        or, if it is a list, an array. Numba compiles the function for the CPU (numba.njit with error_model="numpy",
+        unless the function is already compiled) and, if a GPU samples, for the GPU (numba-cuda), from the same source.
+        A run in a directory can be resumed only if the sources of the function and of `gradient` are the same; values
+        that they read besides their arguments are not compared.
     gradient
-        For a log density that is a function: another function that writes the derivatives of the row's log density to
-        its argument `out`, an array of one number for each element of theta, in the order of `names`, filled with
-        zeros. Its other arguments are columns and parameters, as those of `log_density`. Or "differences": central
-        differences of the function, which take two evaluations for each element of theta. None: there is no
-        gradient, and proposals without gradients sample the function. `check_gradient` compares; `sample` warns where
-        the gradient of a function disagrees with differences at the first start.
+        Gradient of a log density that is a function: another function, which writes the derivatives of the row's log
+        density to its argument `out`, an array of zeros with one element for each element of theta, in the order of
+        `names`. Its other arguments are columns and parameters, as for `log_density`. Or "differences": central
+        differences of the function, which take two evaluations for each element of theta. None: there is no gradient,
+        and only proposals without gradients can sample the function. `check_gradient` compares the gradient with
+        differences; `sample` warns if a gradient that is a function disagrees with differences at a draw from the
+        prior.
     priors
-        One for each parameter.
+        Priors by the names of the parameters, one for each parameter.
     where
-        Names for parts of the log density, in this order.
+        Parts of the log density by name; a part can refer to the parts before it.
     prepare
-        Names for expressions of parameters and constants alone.
+        Expressions of parameters and constants only, by name.
     derived
-        Quantities of parameters that draws have too.
+        Quantities of parameters by name, which draws contain as well.
     rows
-        Quantities of each row, of columns and parameters, by name, as in `rows={"rate": "exp(eta)"}`, which
-        `Draws.predict` computes.
+        Quantities of each row by name, as expressions of columns and parameters, such as `rows={"rate": "exp(eta)"}`;
+        `Draws.predict` computes them.
     simulate
-        How columns are drawn, by name, as in `simulate={"y": "poisson_log_rng(eta)"}`, for replicates of the data
-        (`Draws.to_datatree`). Needed only where the log density does not say so: where it is another thing than a sum
-        of densities of columns, each a `_lpdf` or `_lpmf` or a `log_mix` of such.
+        Distributions of columns by name, such as `simulate={"y": "poisson_log_rng(eta)"}`, for replicates of the data
+        (`Draws.to_datatree`). Required only if rows have weights, or the log density is not a sum of densities of
+        columns, each of them a `_lpdf`, a `_lpmf` or a `log_mix` of such.
     linear
         Linear predictors by name.
     constants
         Numbers and lists of numbers by name.
     weights
-        A column by which the log density of each row is multiplied.
+        Name of a column by which the log density of each row is multiplied; "": no weights.
     precision
         "float64", or "mixed" for float32 terms with float64 sums.
 
     Raises
     ------
     InputError
-        where an expression, a prior or the data are not allowed; the message names the key.
+        if an expression, a prior or the data are not allowed; the message names the key.
     ImportError
-        where the log density is a function and there is no Numba.
+        if the log density is a function and Numba is missing.
+    ValueError, TypeError
+        if an argument has a shape or a type that is not allowed.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [4.9, 5.2, 5.5]}, parameters={"m": emomc.real(), "s": emomc.positive()},

@@ -1,4 +1,4 @@
-"""Predictions of rows from draws."""
+"""Predictions of rows, averaged over draws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False)
 class Prediction:
-    """An output of each row over draws. Of a mixture's `component` arrays have an axis of components after that of rows.
+    """Summary over draws of an output of each row.
+
+    The arrays of the output `component` of a mixture have an axis of components after the axis of rows.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()}, rows={"off": "x - m"},
@@ -28,9 +30,9 @@ class Prediction:
     emomc.Prediction(3 rows)
     """
 
-    mean: _Floats  #: [rows]
+    mean: _Floats  #: [rows] mean over draws
     sd: _Floats  #: [rows] standard deviation over draws
-    quantiles: _Floats  #: rows x levels, with linear interpolation between draws (NumPy's default)
+    quantiles: _Floats  #: [rows x levels] quantiles over draws, with linear interpolation (NumPy's default)
 
     def __repr__(self) -> str:
         components = f" x {self.mean.shape[1]} components" if self.mean.ndim == 2 else ""
@@ -39,7 +41,7 @@ class Prediction:
 
 @dataclass(frozen=True, repr=False)
 class Partition:
-    """One partition of rows into the components of a mixture, which stands for all draws (docs/statistics.md).
+    """A partition of rows into the components of a mixture, which summarises all draws (docs/statistics.md).
 
     >>> import emomc
     >>> mixture = emomc.GaussianMixture(2, ordered=True)
@@ -48,21 +50,21 @@ class Partition:
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    component: NDArray[np.int32]  #: [rows] the component of each row
-    pairs_that_differ: float  #: expected share of pairs of rows that are together here and apart in truth, or the reverse
-    is_most_probable: bool  #: whether it has each row in its most probable component
-    num_candidates: int  #: partitions that were compared
-    num_draws: int  #: by so many draws
+    component: NDArray[np.int32]  #: [rows] component of each row
+    pairs_that_differ: float  #: expected share of pairs of rows that are together here but not in truth, or the reverse
+    is_most_probable: bool  #: whether each row is in its most probable component
+    num_candidates: int  #: number of partitions that were compared
+    num_draws: int  #: number of draws by which partitions were compared
 
     def __repr__(self) -> str:
         return f"emomc.Partition({_counted(len(self.component), 'row')})"
 
 
 class Predictions(Mapping[str, Prediction]):
-    """What `Draws.predict` finds: the outputs by name, each with mean, sd and quantiles of all rows.
+    """Outputs by name, each with mean, sd and quantiles of all rows; `Draws.predict` returns them.
 
-    `levels` are those of the quantiles, `num_draws` says how many draws were used, `partition` is that of a mixture's
-    rows, None of other likelihoods.
+    `levels` has the levels of the quantiles, `num_draws` the number of draws that were used, and `partition` the best
+    partition of the rows (None if the likelihood is not a mixture).
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()}, rows={"off": "x - m"},
@@ -98,9 +100,11 @@ class Predictions(Mapping[str, Prediction]):
         return f"emomc.Predictions({rows}, {_counted(self.num_draws, 'draw')}: {', '.join(self._outputs)})"
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the table that `emomc predict` writes, for pandas.DataFrame: `row`, from 1, then of each output
-        NAME_mean, NAME_sd and, but of mixtures, the quantiles (NAME_q5); of mixtures `partition`, and the outputs are
-        component_0, component_1, ..."""
+        """Returns the columns of the table that `emomc predict` writes, for pandas.DataFrame.
+
+        The first column is `row`, counted from 1. Each output has the columns NAME_mean, NAME_sd and quantiles such as
+        NAME_q5. Mixtures have the column `partition`, and the outputs component_0, component_1, ... without quantiles.
+        """
         table: dict[str, Any] = {}
         for name, output in self._outputs.items():
             table.setdefault("row", np.arange(1, len(output.mean) + 1))
@@ -117,7 +121,7 @@ class Predictions(Mapping[str, Prediction]):
 def predict(
     draws: _emomc.Draws, posterior: _emomc.Posterior | None, data: Any, quantiles: Sequence[float], most_draws: int
 ) -> Predictions:
-    """Draws.predict. `posterior` is that of the draws; None: their directory says what their likelihood is."""
+    """Implements Draws.predict. `posterior` was sampled; None: the likelihood is read from the run directory."""
     levels = [float(level) for level in np.atleast_1d(np.asarray(quantiles, dtype=np.float64))]
     if int(most_draws) < 1:
         raise _emomc.InputError(f"most_draws: {most_draws} is out of range; allowed: 1 or more")
@@ -142,9 +146,10 @@ def predict(
 
 
 def _needed(data: Any, every: list[str], needed: list[str]) -> tuple[list[str], list[Any]]:
-    """Those columns of new data that are needed. `every` are the columns of the model, `needed` some of them.
+    """Returns the names and arrays of the columns of new data that outputs read.
 
-    Columns without names are those of the model, in its order.
+    `every` lists the columns of the model, and `needed` those that outputs read. An array without names must have all
+    columns of the model, in the model's order. Raises InputError if a column is missing.
     """
     is_frame = hasattr(data, "columns") and hasattr(data, "to_numpy")
     if not isinstance(data, Mapping) and not is_frame:
@@ -163,7 +168,7 @@ def _needed(data: Any, every: list[str], needed: list[str]) -> tuple[list[str], 
             raise _emomc.InputError(f"data: there is no column {name}; {hint}needed: {', '.join(needed)}")
     if needed or not there:
         return columns_of({name: there[name] for name in needed})
-    # Outputs are of parameters alone: any column says how many rows there are.
+    # Outputs read parameters only, so that any column serves to give the number of rows.
     name, values = next(iter(there.items()))
     return [name], [np.zeros(shape_of(values if hasattr(values, "shape") else np.asarray(values))[:1])]
 

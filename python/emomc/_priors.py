@@ -1,4 +1,4 @@
-"""Priors of parameters. Families and arguments are those of configurations (docs/statistics.md)."""
+"""Priors of parameters, with the families and arguments of configurations (docs/statistics.md)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Argument = Union["Prior", ArrayLike]
-#: Shape and values, row-major; None: the argument has a prior of its own.
+#: Shape and row-major values of an argument; None: the argument has a prior of its own.
 ArgumentTuple = tuple[list[int], list[float]] | None
 PriorTuple = tuple[str, list[ArgumentTuple]]
 
 
 @dataclass(frozen=True)
 class Prior:
-    """A family with its arguments.
+    """A family of distributions with its arguments.
 
     Each argument is a number, or an array that is broadcast against the parameter: one number for each element,
-    component or column, or components x columns. Locations and scales of some families may be priors themselves; they
-    are then sampled, one for each column.
+    component or column, or an array components x columns. Locations and scales of some families can be priors
+    themselves; these arguments are then sampled, one for each column.
 
     >>> import emomc
     >>> emomc.normal(emomc.normal(0, 5), 2).flat("m")
@@ -31,7 +31,7 @@ class Prior:
     arguments: dict[str, Argument]
 
     def flat(self, name: str) -> dict[str, PriorTuple]:
-        """This prior as that of the parameter `name`, and those of its arguments as `name.argument`."""
+        """Returns this prior by the parameter's name, and the priors of its arguments by `name.argument`."""
         own: list[ArgumentTuple] = []
         result: dict[str, PriorTuple] = {name: (self.family, own)}
         for argument, value in self.arguments.items():
@@ -45,7 +45,7 @@ class Prior:
 
 
 def flat_priors(priors: dict[str, Prior]) -> dict[str, PriorTuple]:
-    """The priors of all parameters, those of arguments among them."""
+    """Returns the priors of all parameters and of arguments. Raises TypeError if a value is not a Prior."""
     result: dict[str, PriorTuple] = {}
     for name, prior in priors.items():
         if not isinstance(prior, Prior):
@@ -55,7 +55,7 @@ def flat_priors(priors: dict[str, Prior]) -> dict[str, PriorTuple]:
 
 
 def normal(mean: Argument, sd: Argument) -> Prior:
-    """Normal with this mean and standard deviation.
+    """Normal prior with this mean and standard deviation.
 
     >>> import emomc
     >>> emomc.normal(0, 10)
@@ -65,7 +65,7 @@ def normal(mean: Argument, sd: Argument) -> Prior:
 
 
 def half_normal(sd: Argument) -> Prior:
-    """A normal of mean 0 and standard deviation `sd`, above 0.
+    """Half-normal prior: a normal with mean 0 and standard deviation `sd`, restricted to values above 0.
 
     >>> import emomc
     >>> emomc.half_normal(5)
@@ -75,7 +75,7 @@ def half_normal(sd: Argument) -> Prior:
 
 
 def student_t(df: Argument, mean: Argument, scale: Argument) -> Prior:
-    """Student's t with `df` degrees of freedom.
+    """Student's t prior with `df` degrees of freedom.
 
     >>> import emomc
     >>> emomc.student_t(4, 0, 2.5)
@@ -85,7 +85,7 @@ def student_t(df: Argument, mean: Argument, scale: Argument) -> Prior:
 
 
 def cauchy(location: Argument, scale: Argument) -> Prior:
-    """Cauchy; of a positive parameter its part above 0.
+    """Cauchy prior, restricted to values above 0 if the parameter is positive.
 
     >>> import emomc
     >>> emomc.cauchy(0, 1)
@@ -95,7 +95,7 @@ def cauchy(location: Argument, scale: Argument) -> Prior:
 
 
 def lognormal(meanlog: Argument, sdlog: Argument) -> Prior:
-    """The logarithm is normal with this mean and standard deviation.
+    """Lognormal prior: the logarithm of the parameter is normal with this mean and standard deviation.
 
     >>> import emomc
     >>> emomc.lognormal(0, 1)
@@ -105,7 +105,7 @@ def lognormal(meanlog: Argument, sdlog: Argument) -> Prior:
 
 
 def gamma(shape: Argument, rate: Argument) -> Prior:
-    """Gamma with mean shape / rate.
+    """Gamma prior with mean shape / rate.
 
     >>> import emomc
     >>> emomc.gamma(2, 0.5)
@@ -115,7 +115,7 @@ def gamma(shape: Argument, rate: Argument) -> Prior:
 
 
 def inverse_gamma(shape: Argument, scale: Argument) -> Prior:
-    """The reciprocal has a gamma distribution with this shape and the rate `scale`.
+    """Inverse gamma prior: the reciprocal of the parameter has a gamma distribution with this shape and rate `scale`.
 
     >>> import emomc
     >>> emomc.inverse_gamma(3, 1)
@@ -125,7 +125,7 @@ def inverse_gamma(shape: Argument, scale: Argument) -> Prior:
 
 
 def exponential(rate: Argument) -> Prior:
-    """Exponential with mean 1 / rate.
+    """Exponential prior with mean 1 / rate.
 
     >>> import emomc
     >>> emomc.exponential(1)
@@ -135,7 +135,7 @@ def exponential(rate: Argument) -> Prior:
 
 
 def uniform(lower: Argument, upper: Argument) -> Prior:
-    """Uniform between two bounds.
+    """Uniform prior between two bounds.
 
     >>> import emomc
     >>> emomc.uniform(-1, 1)
@@ -145,7 +145,7 @@ def uniform(lower: Argument, upper: Argument) -> Prior:
 
 
 def von_mises(mean: Argument, concentration: Argument) -> Prior:
-    """Von Mises, of an angle in radians; concentration 0: all angles alike.
+    """Von Mises prior of an angle in radians; with concentration 0, all angles are equally probable.
 
     >>> import emomc
     >>> emomc.von_mises(0, 0)
@@ -155,7 +155,7 @@ def von_mises(mean: Argument, concentration: Argument) -> Prior:
 
 
 def beta(a: Argument, b: Argument) -> Prior:
-    """Beta, of a parameter between 0 and 1.
+    """Beta prior of a parameter between 0 and 1.
 
     >>> import emomc
     >>> emomc.beta(1, 1)
@@ -165,7 +165,7 @@ def beta(a: Argument, b: Argument) -> Prior:
 
 
 def dirichlet(a: Argument) -> Prior:
-    """Dirichlet, of weights; one concentration for all, or one for each weight.
+    """Dirichlet prior of weights, with one concentration for all weights or one for each weight.
 
     >>> import emomc
     >>> emomc.dirichlet([1, 2])
@@ -175,7 +175,9 @@ def dirichlet(a: Argument) -> Prior:
 
 
 def lkj(eta: Argument) -> Prior:
-    """Of correlations (Lewandowski, Kurowicka and Joe 2009): the determinant to the power eta - 1.
+    """LKJ prior of correlation matrices (Lewandowski, Kurowicka and Joe 2009).
+
+    The density is proportional to the determinant to the power eta - 1.
 
     >>> import emomc
     >>> emomc.lkj(2)
@@ -185,7 +187,7 @@ def lkj(eta: Argument) -> Prior:
 
 
 def fixed(value: Argument) -> Prior:
-    """Not sampled: the parameter has this value.
+    """Fixes the parameter at this value, so that it is not sampled.
 
     >>> import emomc
     >>> emomc.fixed(1.5)

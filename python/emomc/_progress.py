@@ -1,4 +1,4 @@
-"""Progress on a terminal or in a notebook."""
+"""Shows progress on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-#: step, all steps, the step at which warm-up ends, mean acceptance rate, seconds
+#: A function of the step, the number of steps, the step at which warm-up ends, the mean acceptance rate, and seconds.
 Progress = Callable[[int, int, int, float, float], Any]
-#: The name of a stage, what is done of it, and all of it
+#: A function of the name of a stage, the number of items that are done, and the number of all items.
 StageProgress = Callable[[str, int, int], Any]
 
 
@@ -17,7 +17,7 @@ def is_interactive() -> bool:
 
 
 class Line:
-    """A line that is redrawn, at most five times a second."""
+    """A line on stderr that shows the progress of sampling, and is redrawn at most five times a second."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -42,7 +42,7 @@ class Line:
 
 
 class StageLine:
-    """Progress of stages: a line that is redrawn, or a function of the caller's."""
+    """A context that shows the progress of stages by a line, or by a function of the caller."""
 
     def __init__(self, progress: bool | StageProgress | None) -> None:
         shown = progress is True or (progress is None and is_interactive())

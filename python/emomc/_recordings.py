@@ -1,4 +1,4 @@
-"""Recordings and their labels as the extension module takes them."""
+"""Converts recordings and their labels to the forms that the extension module accepts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._data import _array
 
 
 class Recordings:
-    """Recordings as the extension module takes them: paths, or samples x channels with their rate."""
+    """Recordings in the form of the extension module: paths, or pairs of samples x channels and their rate in Hz."""
 
     def __init__(self, items: list[Any], names: list[str]) -> None:
         self.items = items
@@ -41,7 +41,7 @@ class Recordings:
         return cls(items, called)
 
     def emotions(self, y: Sequence[Any]) -> list[str]:
-        """The class of each recording; numbers that are none of a class are refused."""
+        """Returns the class of each recording. Raises InputError for numbers that are not integers."""
         if any(isinstance(value, float | np.floating) and not float(value).is_integer() for value in y):
             raise _emomc.InputError(
                 "y: numbers, and Classifier predicts classes; allowed: names of classes; Regressor predicts numbers"
@@ -49,7 +49,7 @@ class Recordings:
         return self.texts("y", y)
 
     def texts(self, what: str, values: Sequence[Any]) -> list[str]:
-        """A label for each recording."""
+        """Returns the labels as texts. Raises InputError if there is not one for each recording."""
         if isinstance(values, str | bytes):
             raise _emomc.InputError(f"{what}: a text; allowed: a list, with one of each recording")
         texts = [str(value) for value in values]
@@ -59,7 +59,7 @@ class Recordings:
 
 
 class _RowModel(Protocol):
-    """What predicts recordings by their functionals, standardised by what is known of their speaker."""
+    """A model that predicts recordings from functionals, standardised by recordings of the speaker."""
 
     def rows(self, recordings: list[Any], names: list[str], threads: int) -> tuple[NDArray[np.float64], list[int]]: ...
     def of_speaker(self, rows: NDArray[np.float64], frames: list[int]) -> tuple[Any, ...]: ...
@@ -76,7 +76,11 @@ def predicted_by_speaker(
     enrolment: Any,
     threads: int,
 ) -> list[Any]:
-    """What `model` says of recordings: arrays, whose first axis is that of X, and numbers that are those of all."""
+    """Returns the predictions of `model` for recordings.
+
+    The first axis of arrays is the axis of X; single numbers apply to all recordings. Raises InputError if a recording
+    cannot be predicted, or both `speakers` and `enrolment` are given.
+    """
     if speakers is not None and enrolment is not None:
         raise _emomc.InputError("speakers, enrolment: both are given; allowed: one of them")
     given = Recordings.of(X, sampling_rate, None)
@@ -100,7 +104,7 @@ def predicted_by_speaker(
 
 
 def refuse_existing_model(directory: str | os.PathLike[str], overwrite: bool) -> str:
-    """The path. Raises InputError where the directory has a model and `overwrite` is False."""
+    """Returns the path. Raises InputError if the directory has a model and `overwrite` is False."""
     path = os.fspath(directory)
     if not overwrite and os.path.lexists(os.path.join(path, "model.json")):
         raise _emomc.InputError(f"{path}: has a model; allowed: overwrite=True, or another directory")

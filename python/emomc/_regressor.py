@@ -1,4 +1,4 @@
-"""Numbers of recordings, such as arousal: linear regression on functionals."""
+"""Prediction of numbers of recordings, such as arousal, by linear regression on functionals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _FUNCTIONALS = ("cepstra", "prosody", "full", "compact")
 
 @dataclass(frozen=True, repr=False)
 class PredictedNumbers:
-    """Student's t distributions of recordings' numbers; arrays are [recordings], of several dimensions recordings x dimensions.
+    """Predictive distributions of the numbers of recordings, which are Student's t distributions.
+
+    Arrays have the shape recordings if there is one dimension, otherwise recordings x dimensions.
 
     >>> import emomc, numpy as np
     >>> numbers = emomc.PredictedNumbers(np.array([3.0]), np.array([0.5]), np.array([0.6]), 8.0)
@@ -29,13 +31,16 @@ class PredictedNumbers:
     array([[2.07, 3.93]])
     """
 
-    mean: _Floats
-    scale: _Floats  #: of the distribution
+    mean: _Floats  #: mean, in the unit of the numbers
+    scale: _Floats  #: scale of the t distribution, in the unit of the numbers
     sd: _Floats  #: standard deviation, in the unit of the numbers
-    degrees_of_freedom: float
+    degrees_of_freedom: float  #: degrees of freedom of all distributions
 
     def interval(self, level: float = 0.9) -> _Floats:
-        """The ends of the central intervals of this probability [..., 2]. Raises InputError where it is not in (0, 1)."""
+        """Returns the ends of the central intervals with this probability [..., 2].
+
+        Raises InputError if the level is not above 0 and below 1.
+        """
         if not 0 < level < 1:
             raise _emomc.InputError(f"level: {level} is out of range; allowed: above 0 and below 1")
         mean, scale = (np.ascontiguousarray(values, dtype=np.float64).ravel() for values in (self.mean, self.scale))
@@ -47,38 +52,40 @@ class PredictedNumbers:
 
 
 class Regressor(Estimator):
-    """Numbers of recordings, such as arousal and valence, with their uncertainty: Bayesian linear regression on functionals.
+    """Predicts numbers of recordings, such as arousal and valence, with their uncertainty.
 
-    The regression is that of `emomc train` (`corpus.dimensions`) with the same recordings, numbers, options and seed;
-    docs/regression.md has its formulas. It is a class of its own beside `Classifier`, because scikit-learn's
-    regressors and classifiers are: `predict` returns numbers, with `return_std=True` as `BayesianRidge` has it, there is no
-    `predict_proba`, and no option of Markov chains, since the posterior is known in closed form.
+    The method is Bayesian linear regression on functionals. It equals the regression of `emomc train`
+    (`corpus.dimensions`) with the same recordings, numbers, options and seed; docs/regression.md has the formulas. As
+    scikit-learn separates regressors from classifiers, this class is separate from `Classifier`: `predict` returns
+    numbers (and their standard deviations with `return_std=True`, as `BayesianRidge` does), and there is no
+    `predict_proba`. There are no options of Markov chains, because the posterior is known in closed form.
 
     Parameters
     ----------
     functionals
-        What is seen of a recording: "cepstra", "prosody", "full" or "compact".
+        Set of functionals that describes a recording: "cepstra", "prosody", "full" or "compact".
     prior_sds
-        Prior standard deviations of what functionals explain, in units of the noise's, of which one is chosen for each
-        dimension by leaving out training speakers in turn.
+        Prior standard deviations of the part that functionals explain, in units of the noise's standard deviation. One
+        of them is chosen for each dimension by leaving out training speakers in turn.
     sd_factor
-        A factor of predictive standard deviations. None: learned from training speakers left out in turn; 1: the plain
-        posterior.
+        Factor by which predictive standard deviations are multiplied. None: the factor is learned by leaving out
+        training speakers in turn; 1: the predictive distributions are those of the posterior.
     random_state
-        The seed, by which recordings that are known of a speaker are drawn. None: 20260101.
+        Seed of the random numbers, which select the known recordings of a speaker. None: 20260101.
     n_threads
-        Of the CPU; 0: all. The results do not depend on it.
+        Number of CPU threads; 0: all. The results do not depend on the number.
 
     Attributes
     ----------
     dimensions_ [dimensions]
-        Their names.
+        Names of the dimensions.
     prior_sd_, noise_sd_, sd_factor_ [dimensions]
-        The prior standard deviation that was chosen, the noise's, in the unit of the numbers, and the factor.
+        The prior standard deviation that was chosen; the standard deviation of the noise, in the unit of the numbers;
+        and the factor of predictive standard deviations if all recordings of the speaker are known.
     notes_
-        After `fit`: what was read and left out.
+        Available after `fit`: sentences about the recordings that were read and left out.
     sampling_rate_
-        Of the training recordings, in Hz; 0: they differed.
+        Sampling rate of the training recordings in Hz; 0: the recordings had different rates.
 
     >>> import emomc, numpy as np
     >>> t = np.arange(8000) / 16000
@@ -131,16 +138,17 @@ class Regressor(Estimator):
         Parameters
         ----------
         X, sampling_rate, names, unreadable, progress
-            As of `Classifier.fit`: paths of audio files, or arrays of samples with their rate in Hz.
+            The same as in `Classifier.fit`: paths of audio files, or arrays of samples with their rate in Hz.
         y
-            Their numbers, in any unit: [recordings] of one dimension, recordings x dimensions, or columns by the
-            dimensions' names, a dict or a data frame. Without names they are y, or y0, y1, ...
+            Numbers of the recordings, in any unit: an array [recordings] of one dimension, an array recordings x
+            dimensions, or a dict or a data frame with a column for each dimension. Dimensions without names are called
+            y, or y0, y1, ...
         speakers
-            Their speakers: each is standardised by all recordings of theirs, and settings are chosen by leaving speakers
-            out. Two or more, four recordings or more.
+            Speaker of each recording, two or more different ones, with four or more recordings in all. A recording is
+            standardised by all recordings of its speaker, and settings are chosen by leaving speakers out.
 
-        Raises InputError where a recording or a number is not allowed: a number that is not finite, or a dimension whose
-        numbers are all the same. Ctrl-C raises KeyboardInterrupt.
+        Raises InputError if a recording or a number is not allowed, such as a number that is not finite, or a dimension
+        whose numbers are all equal. Ctrl-C raises KeyboardInterrupt.
         """
         given = Recordings.of(X, sampling_rate, names)
         dimensions, numbers = _numbers(y, given.names)
@@ -180,19 +188,20 @@ class Regressor(Estimator):
         speakers: Sequence[str] | None = None,
         enrolment: Iterable[Any] | None = None,
     ) -> PredictedNumbers:
-        """The predictive distributions of the numbers, as `emomc classify` prints their means, sds and 90 % intervals.
+        """Returns predictive distributions of the numbers; `emomc classify` prints their means, sds and 90 % intervals.
 
         Parameters
         ----------
         X, sampling_rate
-            As of `fit`. A single recording is a list of one.
+            Recordings and their sampling rate, as in `fit`. Give a single recording as a list with one element.
         speakers
-            Of X: recordings of one speaker are standardised together. None: all are taken to be of one speaker.
+            Speaker of each recording of X; recordings of one speaker are standardised together. None: all recordings
+            are assumed to be of one speaker.
         enrolment
-            Other recordings of the speaker of X, of the same sampling rate, by which each recording of X is standardised
-            alone.
+            Other recordings of the speaker of X, with the same sampling rate. Each recording of X is then standardised
+            by these recordings, independently of the other recordings of X.
 
-        Raises InputError where nothing can be said of a recording, and names it.
+        Raises InputError if a recording cannot be predicted; the message names the recording.
         """
         arrays = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, int(self.n_threads))
         one = len(self.dimensions_) == 1
@@ -208,10 +217,10 @@ class Regressor(Estimator):
         enrolment: Iterable[Any] | None = None,
         return_std: bool = False,
     ) -> Any:
-        """The means of the numbers [recordings], of several dimensions recordings x dimensions.
+        """Returns the predictive means [recordings], or recordings x dimensions if there are several dimensions.
 
-        `return_std`: also their standard deviations, of the same shape. Other arguments are those of
-        `predict_distribution`.
+        With `return_std`, the standard deviations are returned too, in an array of the same shape. The other arguments
+        and the exceptions are those of `predict_distribution`.
         """
         numbers = self.predict_distribution(X, sampling_rate=sampling_rate, speakers=speakers, enrolment=enrolment)
         return (numbers.mean, numbers.sd) if return_std else numbers.mean
@@ -225,24 +234,28 @@ class Regressor(Estimator):
         speakers: Sequence[str] | None = None,
         enrolment: Iterable[Any] | None = None,
     ) -> _Floats:
-        """The ends of central intervals that have the numbers with this probability [recordings x 2], of several
-        dimensions recordings x dimensions x 2. Other arguments are those of `predict_distribution`."""
+        """Returns the ends of central predictive intervals with this probability [recordings x 2].
+
+        With several dimensions, the shape is recordings x dimensions x 2. The other arguments are those of
+        `predict_distribution`. Raises InputError if the level is not above 0 and below 1, or a recording cannot be
+        predicted.
+        """
         numbers = self.predict_distribution(X, sampling_rate=sampling_rate, speakers=speakers, enrolment=enrolment)
         return numbers.interval(level)
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes model.json, weights.npy and rotation.npy, which `load` and `emomc classify` read.
 
-        Raises InputError where the directory has a model and `overwrite` is False.
+        Raises InputError if the directory has a model and `overwrite` is False.
         """
         model = self._fitted()
         model.save(refuse_existing_model(directory, overwrite))
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Regressor:
-        """The regressor that `save` or `emomc train` wrote.
+        """Reads a regressor that `save` or `emomc train` has written.
 
-        Raises InputError where there is none, it is damaged, or it is a classifier.
+        Raises InputError if the directory has no model, or a damaged one, or a classifier.
         """
         model = _emomc.RegressionModel.load(os.fspath(directory))
         regressor = cls(model.functionals or "full", random_state=model.seed)  # type: ignore[arg-type]
@@ -263,7 +276,7 @@ class Regressor(Estimator):
 
 
 def _numbers(y: Any, names: Sequence[str]) -> tuple[list[str], _Floats]:
-    """The dimensions' names, and the numbers recordings x dimensions."""
+    """Returns the names of the dimensions, and the numbers [recordings x dimensions]. Raises InputError."""
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):
         y = {name: y[name] for name in y.columns}
     if isinstance(y, Mapping):
@@ -280,7 +293,7 @@ def _numbers(y: Any, names: Sequence[str]) -> tuple[list[str], _Floats]:
         numbers = _floats("y", y)
         _check_length("y", numbers, names, 2)
         if numbers.ndim == 1:
-            of_series = getattr(y, "name", None)  # of pandas
+            of_series = getattr(y, "name", None)  # the name of a pandas Series
             dimensions, numbers = [of_series if isinstance(of_series, str) else "y"], numbers[:, None]
         else:
             dimensions = [f"y{d}" for d in range(numbers.shape[1])]

@@ -1,4 +1,4 @@
-"""Components of anyone's draws, numbered so that draws agree."""
+"""Renumbers the components in draws of any program, so that draws agree."""
 
 from __future__ import annotations
 
@@ -15,31 +15,34 @@ from ._draws import Draws
 def relabel(draws: Any, components: str = "component", *, group: str = "posterior") -> Any:
     """Renumbers the components of a mixture's draws so that all draws of all chains agree.
 
-    The likelihood of a mixture does not change where its components are renumbered, so that chains of any program may
-    number them differently, or renumber them on their way; means over draws are then means of nothing. All parameters
-    with the dimension `components` are matched together: numbers get a mean and a variance for each element of the
-    parameters, and each draw the permutation of largest density (Stephens 1997, "Bayesian methods for mixtures of
-    normal distributions", chapter 3; the Hungarian method finds the permutation). Numbers increase with the mean of
-    the first such parameter's first element. Draws of emomc are matched already.
+    The likelihood of a mixture does not change if its components are renumbered. Chains of any program can therefore
+    number the components differently, or change the numbers during the run, and means over such draws have no meaning.
+    All parameters with the dimension `components` are matched together: for each component number, a mean and a
+    variance of each element of the parameters are estimated, and each draw receives the permutation with the largest
+    density (Stephens 1997, "Bayesian methods for mixtures of normal distributions", chapter 3; the Hungarian method
+    finds the permutation). Components are numbered by increasing mean of the first element of the first such parameter.
+    Draws of emomc are returned as they are, because they are already matched.
 
     Parameters
     ----------
     draws
-        An InferenceData of ArviZ, a DataTree or a Dataset of xarray; or a dict of arrays chains x draws x ..., in which
-        `components` is an axis that all arrays with more than two axes have as their third.
+        An InferenceData of ArviZ, a DataTree or a Dataset of xarray, or a dict of arrays chains x draws x ... In a
+        dict, the third axis of every array with more than two axes is the axis of components.
     components
-        The name of the dimension.
+        Name of the dimension of components.
     group
-        The group of an InferenceData or DataTree that has the parameters.
+        Name of the group of an InferenceData or DataTree that contains the parameters.
 
     Returns
     -------
-    A copy of `draws` with other numbers. Arrays without the dimension are as they were.
+    A copy of `draws` with renumbered components. Arrays without the dimension are not changed.
 
     Raises
     ------
     ValueError
-        where there is no such dimension, or a number is not finite.
+        if there is no such group or dimension, the dimension has different lengths, or a number is not finite.
+    RuntimeError
+        if the numbers still change after 100 rounds.
 
     >>> import emomc, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -97,7 +100,7 @@ def _relabelled(arrays: dict[str, Any], dims: dict[str, list[str]], components: 
     counts = {name: array.shape[1] for name, array in moved.items()}
     if len(set(counts.values())) > 1:
         raise ValueError(f"{components}: lengths {counts}; allowed: one length")
-    # Elements that repeat others, as those of symmetric matrices do, would count twice.
+    # Elements that are equal in all draws, as in symmetric matrices, must not be counted twice.
     features = np.concatenate([array.astype(np.float64) for array in moved.values()], axis=2)
     features = features[:, :, np.sort(np.unique(features, axis=2, return_index=True)[1])]
     permutation, converged = _emomc.match_features(

@@ -1,4 +1,4 @@
-"""Rungs of runs with tempering, and the evidence."""
+"""Results of runs with tempering: the rungs and the evidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rungs:
-    """The rungs of a run with tempering: powers of the likelihood, from 1 to the prior, and what they have drawn.
+    """The rungs of a run with tempering: powers of the likelihood, from 1 to the prior, and statistics of their draws.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -22,16 +22,18 @@ class Rungs:
     ((4, 2, 200), 3)
     """
 
-    betas: _Floats  #: [rungs] the powers, from 1 down
-    swap_rates: _Floats  #: [rungs - 1] mean probability of an exchange between neighbours
-    round_trips: int  #: of points, from the cold rung to the last one and back
-    acceptance: _Floats  #: [rungs] of each rung's own moves
-    log_likelihood: _Floats  #: rungs x chains x draws
+    betas: _Floats  #: [rungs] powers of the likelihood, from 1 downwards
+    swap_rates: _Floats  #: [rungs - 1] mean probability of an exchange between neighbouring rungs
+    round_trips: int  #: number of round trips of points, from the cold rung to the last rung and back
+    acceptance: _Floats  #: [rungs] acceptance rate of each rung's moves, without exchanges
+    log_likelihood: _Floats  #: [rungs x chains x draws] log likelihoods
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The log of the marginal likelihood, from the rungs of a run. All labellings of a mixture's components count.
+    """The log of the marginal likelihood, estimated from the rungs of a run; `Draws.evidence` returns it.
+
+    The marginal likelihood of a mixture includes all labellings of the components. docs/tempering.md has the formulas.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -41,14 +43,14 @@ class Evidence:
     True
     """
 
-    log_evidence: float  #: by stepping stones, which have no error of discretisation
-    standard_error: float  #: of log_evidence, from the chains' autocorrelation
-    thermodynamic: float  #: by thermodynamic integration, for comparison
-    thermodynamic_standard_error: float  #: of `thermodynamic`, but for the rule's error
-    rule_error: float  #: a bound on the error of the rule by which the integral is taken
-    lower: float  #: the integral is above it by any rule
-    upper: float  #: and below this
-    finite_share: float  #: share of the prior with a finite density, which is a factor of the evidence
-    mean_log_likelihood: _Floats  #: [rungs]
-    ess: _Floats  #: [rungs] effective draws of the log likelihood
-    warnings: list[str]  #: what speaks against the estimates; empty: nothing
+    log_evidence: float  #: estimate by stepping stones, which has no discretisation error
+    standard_error: float  #: standard error of log_evidence, from the autocorrelation of the chains
+    thermodynamic: float  #: estimate by thermodynamic integration, for comparison
+    thermodynamic_standard_error: float  #: standard error of `thermodynamic`, without the error of the rule
+    rule_error: float  #: possible error of the trapezoidal rule by which the integral is computed
+    lower: float  #: lower bound of the integral, whatever the rule
+    upper: float  #: upper bound of the integral, whatever the rule
+    finite_share: float  #: share of the prior's draws with a finite density, a factor of the evidence
+    mean_log_likelihood: _Floats  #: [rungs] mean of the log likelihood
+    ess: _Floats  #: [rungs] effective sample size of the log likelihood
+    warnings: list[str]  #: reasons to doubt the estimates, a sentence each; empty: there are none

@@ -1,4 +1,4 @@
-"""Sampling, with progress."""
+"""Samples posteriors, and shows the progress."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def sample(
     checkpoint_seconds: float = 60.0,
     progress: bool | Progress | None = None,
 ) -> Draws:
-    """Samples a posterior.
+    """Samples a posterior by Markov chains.
 
-    Draws are a function of the model, the options and the backend, and those of `emomc run` with the same
-    configuration and data.
+    The draws are a function of the model, the options and the backend. They equal the draws of `emomc run` with the
+    same configuration and data.
 
     Parameters
     ----------
@@ -53,60 +53,74 @@ def sample(
     chains
         Number of chains.
     draws
-        Of each chain. None: until they have converged, at most `max_draws`.
+        Number of draws of each chain. None: sample until the chains have converged or have `max_draws` draws.
+    max_draws
+        Maximum number of draws of each chain if `draws` is None.
     warmup
-        Steps before the first draw. None: 1000, doubled where chains have not settled.
+        Number of steps before the first draw. None: 1000 steps, doubled as long as the chains have not settled.
     thin
-        Steps for a kept draw.
+        Number of steps per kept draw.
+    seed
+        Seed of the random numbers.
     init
-        "prior" or a parameter file (.json); of mixtures also "kmeans", "em" and "clusters".
+        Starts of the chains: "prior" or the path of a parameter file (.json); for mixtures also "kmeans", "em" and
+        "clusters". "": the default of the model.
     proposal
-        One of `emomc.proposals()`; "" chooses by the model. With gradients: "nuts", "hmc", "mala".
+        Name of the proposal, one of `emomc.proposals()`, such as "nuts", "hmc" and "mala", which use gradients. "":
+        chosen by the model.
     shape
-        Of the increments, or the metric: "isotropic", "diagonal", "dense".
+        Shape of the proposal's increments or of the metric: "isotropic", "diagonal" or "dense". "": the
+        default of the proposal.
     target_acceptance
-        Above 0 and below 1; 0: the proposal's default.
+        Acceptance rate to which the proposal adapts, above 0 and below 1; 0: the proposal's default.
     until
-        Ends the run early: {"ess": 1000} where all quantities have this effective sample size, {"seconds": 60}.
+        Conditions that end the run early: {"ess": 1000}, if all quantities have this effective sample size;
+        {"seconds": 60}, after this time.
+    superchains
+        Number of superchains, sets of chains with a common starting point, for nested R-hat; 0: none.
     tempering
-        Rungs of each chain, for posteriors with several modes and for `Draws.evidence`: their number, such as 12; or
-        {"rungs": 12, "ladder": "adaptive", "every": "auto"}, where a list of powers from 1 down may take the place of
-        "adaptive", and a number of steps between exchanges that of "auto". A run takes as many times longer.
+        Rungs of each chain, for posteriors with several modes and for `Draws.evidence`: the number of rungs, such as
+        12, or {"rungs": 12, "ladder": "adaptive", "every": "auto"}. "ladder" can also be a list of powers of the
+        likelihood from 1 downwards, and "every" the number of steps between exchanges. The time of a run is
+        proportional to the number of rungs.
     backend
-        "auto", "reference", "cpu" or "cuda".
+        Engine that evaluates the likelihood: "auto", "reference", "cpu" or "cuda".
     threads
-        Of the CPU; 0: all.
+        Number of CPU threads; 0: all.
     directory
-        A run directory, which receives draws and checkpoints while the run goes on; `emomc summary`, `diagnose`,
-        `report`, `export` and `emomc.read_run` read it. None: draws are in memory alone.
+        Run directory, which receives draws and checkpoints during the run; `emomc summary`, `diagnose`, `report`,
+        `export` and `emomc.read_run` read it. None: draws are in memory only.
     resume
-        Go on with the run in the directory, from its checkpoint: the draws are those of a run that nothing
-        interrupted. Without a checkpoint, begin. A finished run is made longer by a larger `draws`.
+        Whether to continue the run in the directory from its checkpoint; the draws are those of an uninterrupted run.
+        Without a checkpoint the run starts from the beginning. A larger `draws` extends a finished run.
     overwrite
-        Replace the run in the directory.
+        Whether to replace the run in the directory.
     checkpoint_seconds
-        Between checkpoints.
+        Time between checkpoints in seconds.
     progress
-        None: a line on a terminal or in a notebook. True: always; False: never. A function is called with the step, the
-        number of steps, the step at which warm-up ends, the mean acceptance rate, and the seconds.
+        None: a line on a terminal or in a notebook. True: a line in all cases; False: no line. A function is called
+        with the step, the number of steps, the step at which warm-up ends, the mean acceptance rate, and the seconds.
 
     Raises
     ------
     InputError
-        where an option is not allowed.
+        if an option is not allowed.
     DensityError
-        where the density is not a number too often.
+        if the density is not a number at a start, or too often during the run.
     Interrupted
-        at Ctrl-C (a KeyboardInterrupt); its `draws` are those so far. A directory has a checkpoint then.
+        if Ctrl-C ends the run (a KeyboardInterrupt). The attribute `draws` has the draws so far, and a directory has a
+        checkpoint.
     MachineError
-        where memory does not suffice or the disk fails.
+        if memory is insufficient, or the disk, the compiler or the GPU fails.
+    ValueError
+        if arguments contradict each other, or `until` or `tempering` has an unknown key.
 
     Warns
     -----
     DrawsWarning
-        where `diagnose` finds a problem in the draws.
+        if `diagnose` finds a problem in the draws.
 
-    The GIL is released while the chains run, so that threads can sample at once.
+    The GIL is released while the chains run, so that several threads can sample at once.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -169,13 +183,13 @@ def sample(
 
 
 def _warn_of_gradient(model: _Density, seed: int) -> None:
-    """Warns where a gradient that is a function of the user's disagrees with differences of the log density."""
+    """Warns if a gradient that is a function of the user disagrees with differences of the log density."""
     function = getattr(model, "_function", None)
     if function is None or function.gradient_by != "function":
         return
     try:
         check = model.check_gradient(model.initial(seed))
-    except InputError:  # The density is not finite there; sample() says so where it matters.
+    except InputError:  # The density is not finite there; sampling reports this if it matters.
         return
     if not check.agrees:
         warnings.warn(
@@ -188,7 +202,7 @@ def _warn_of_gradient(model: _Density, seed: int) -> None:
 
 
 def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[float], int]:
-    """Number of rungs, powers (empty: adaptive), steps between exchanges (0: chosen)."""
+    """Returns the number of rungs, their powers (empty: adaptive), and the steps between exchanges (0: chosen)."""
     if tempering is None:
         return 1, [], 0
     if not isinstance(tempering, Mapping):

@@ -1,4 +1,4 @@
-"""Weights of chains that sit in different modes, by how well they predict."""
+"""Stacking: weights of chains in different modes, chosen for their predictions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from ._draws import Draws, Rows
 
 
 class Stacking(Rows):
-    """Weights with which the chains of a run together predict best.
+    """Weights with which the chains of a run together predict best; `stack` returns them.
 
-    They are not the posterior's mass in the chains' modes: a cheap answer, which `sample(..., tempering=12)` replaces by
-    draws of the posterior. Iterates over dictionaries with the keys chains, weight, mean_log_density, elpd_loo, p_loo,
-    num_bad_k (Pareto k above 0.7), worst_k, one for each cluster. `weights` [chains] sum to 1; `warnings` are sentences.
+    Stacking is the cheap method: the weights are not the posterior's mass in the modes of the chains. To sample the
+    posterior, use `sample(..., tempering=12)`. Iteration gives a dictionary for each cluster of chains, with the keys
+    chains, weight, mean_log_density, elpd_loo, p_loo, num_bad_k (number of Pareto k above 0.7) and worst_k. `weights`
+    [chains] sum to 1, and `warnings` is a list of sentences.
 
     >>> import emomc
     >>> model = emomc.Model(data={"x": [7.9, 8.1, 8.0, 8.2, 7.8]}, parameters={"m": emomc.real()},
@@ -30,15 +31,16 @@ class Stacking(Rows):
     def __init__(self, draws: Draws, found: dict[str, Any]) -> None:
         self._rows = found["clusters"]
         self._draws = draws
-        self.weights: NDArray[np.float64] = found["weights"]  #: [chains]; their sum is 1
-        self.elpd_loo: float = found["elpd_loo"]  #: of the mixture, too high by what the choice of weights has gained
+        self.weights: NDArray[np.float64] = found["weights"]  #: [chains] weights, whose sum is 1
+        self.elpd_loo: float = found["elpd_loo"]  #: elpd of the weighted mixture, which is optimistic
         self.elpd_loo_of_equal_weights: float = found["elpd_loo_of_equal_weights"]
         self.warnings: list[str] = found["warnings"]
 
     def summary(self, patterns: str | Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Mean, sd and quantiles over the weighted draws, a dictionary for each quantity.
+        """Returns means, sds and quantiles over the weighted draws, a dictionary for each quantity.
 
-        The keys are name, label, mean, sd, q5, q50, q95. `patterns` are shell globs, such as "means*".
+        The keys are name, label, mean, sd, q5, q50 and q95. `patterns` are shell globs such as "means*"; without
+        patterns, all quantities are included.
         """
         chosen = [patterns] if isinstance(patterns, str) else list(patterns)
         return self._draws._draws.stacked_rows(self.weights.tolist(), chosen)
@@ -69,26 +71,27 @@ class Stacking(Rows):
 def stack(
     draws: Draws, *, clusters: Sequence[int] | None = None, by: ArrayLike | None = None, draws_per_chain: int = 500
 ) -> Stacking:
-    """Weighs chains that sit in different modes by how well they predict, as `emomc stack` does.
+    """Weights chains in different modes by how well they predict, as `emomc stack` does.
 
-    Each row is left out by Pareto smoothed importance sampling within each chain, and the weights maximise the log score
-    of the mixture of the chains' predictive densities (Yao, Vehtari and Gelman 2022).
+    Each row is left out by Pareto smoothed importance sampling within each chain. The weights maximise the log score of
+    the mixture of the chains' predictive densities (Yao, Vehtari and Gelman 2022).
 
     Parameters
     ----------
     draws
-        With its model: of `sample`, `fit_posterior(...).draws_` or `read_run(path, model)`.
+        Draws that know their model, as those of `sample`, `fit_posterior(...).draws_` and `read_run(path, model)` do.
     clusters
-        [chains] Chains with equal numbers, from 0 without gaps, have one weight together; None: each chain has its own.
+        Cluster of each chain [chains], numbered from 0 without gaps; the chains of a cluster share one weight. None:
+        each chain is a cluster.
     by
-        [rows] Rows with equal values are left out together; None: each row by itself.
+        Group of each row [rows]; rows with equal values are left out together. None: each row is left out on its own.
     draws_per_chain
-        Of each chain, at most so many are used, at equal distances.
+        Maximum number of draws that are used of each chain, at equal distances.
 
     Raises
     ------
     ValueError
-        where the model is not known, or `clusters` or `by` do not fit.
+        if the model is not known, or the length or the numbers of `clusters` or `by` are not allowed.
 
     >>> import emomc
     >>> mixture = emomc.GaussianMixture(2).fit_posterior([[0.0], [0.1], [0.3], [4], [4.1], [4.4]] * 5, progress=False)

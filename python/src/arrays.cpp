@@ -1,4 +1,4 @@
-// Tables from arrays of Python, in the memory of the host or of a GPU.
+// Makes tables from Python arrays in the memory of the host or of a GPU.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,7 +12,8 @@ namespace {
 
 using Array = nb::ndarray<nb::ro>;
 
-/// What keeps arrays alive. The last one who reads them may be a thread without the GIL.
+/// Keeps Python objects and arrays alive. A thread without the GIL may release the last reference;
+/// therefore the deleter acquires the GIL.
 struct Owners {
   std::vector<nb::object> objects;
   std::vector<Array> arrays;
@@ -26,7 +27,8 @@ struct Owners {
   }
 };
 
-/// The letter of the kind in the type strings of NumPy, "f8", and the bytes of a number.
+/// Returns the type of numbers with a kind, which is a letter of NumPy's type strings such as "f8", and a
+/// size in bytes. Throws InputError if the type is not supported.
 NumberType type_of(const std::string& column, char kind, std::size_t bytes) {
   if (kind == 'b' && bytes == 1) return NumberType::uint8;
   if (kind == 'f' && bytes == 8) return NumberType::float64;
@@ -65,12 +67,13 @@ char kind_of(nb::dlpack::dtype type) {
 
 constexpr int kHost = -1;
 
-/// The columns of all arrays, which are of one length and in one memory.
+/// Collects the columns of all arrays, which must have one length and be in one memory.
 class Columns {
  public:
   explicit Columns(const std::vector<std::string>& names) : names_(names) {}
 
-  /// `shape` and `strides`, in bytes, of one or two axes.
+  /// Adds an array with one or two axes, as one column or as a column for each element of the second axis.
+  /// `strides` are in bytes. Throws InputError if the array does not fit.
   void add(const void* data, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides,
            char kind, std::size_t bytes, int gpu) {
     const std::string name = next_name();
@@ -107,7 +110,7 @@ class Columns {
   std::optional<int> gpu_;
 };
 
-/// __cuda_array_interface__.
+/// Adds an array on a GPU, described by a tuple as in table_of().
 void add_interface(const nb::tuple& description, Columns& columns) {
   const auto address = nb::cast<std::uintptr_t>(description[0]);
   const auto shape = nb::cast<std::vector<std::int64_t>>(description[1]);

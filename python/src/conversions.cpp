@@ -32,7 +32,8 @@ std::vector<NamedExpression> named(const std::string& key, const NamedTexts& tex
   return result;
 }
 
-/// Calls Python, from any thread. Its InputError is one here, and so is what else it raises.
+/// Returns a function that compiles a row function for a GPU by calling Python, from any thread. Every Python
+/// exception becomes an InputError.
 std::function<std::string(int, int)> lto_ir_of(const nb::object& compile) {
   if (!compile.is_valid() || compile.is_none()) return {};
   const std::shared_ptr<nb::object> kept(new nb::object(compile), [](nb::object* object) {
@@ -51,7 +52,7 @@ std::function<std::string(int, int)> lto_ir_of(const nb::object& compile) {
   };
 }
 
-/// A RowFunction of emomc/_function.py.
+/// Converts a RowFunction (emomc/_function.py).
 CodeSource code_of(const nb::object& function) {
   const auto address_of = [](const nb::object& compiled) {
     return reinterpret_cast<RowFunction>(nb::cast<std::uintptr_t>(compiled.attr("address")));

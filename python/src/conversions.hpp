@@ -1,4 +1,4 @@
-// Values of the package's Python code as the library's structs.
+// Converts values of the package's Python code to the library's structs.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,26 +18,27 @@ namespace emomc::python {
 
 namespace nb = nanobind;
 
-/// A vector of float64 in the host's memory, and rows of one.
+/// A vector and a row-major matrix of float64 in the host's memory.
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Shape and values of an argument; None: it has a prior of its own.
+/// Shape and row-major values of a prior's argument; nullopt (None): the argument has a prior of its own.
 using ArgumentTuple = std::optional<std::pair<std::vector<int>, std::vector<double>>>;
 /// Family and arguments of a prior.
 using PriorTuple = std::pair<std::string, std::vector<ArgumentTuple>>;
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
-/// Name, support, length (0: a number) and order ("", "increasing", "decreasing").
+/// Name, support, length (0: a number) and order ("", "increasing", "decreasing") of a parameter.
 using ParameterTuple = std::tuple<std::string, std::string, int, std::string>;
-/// Name, intercept (empty: none), columns, coefficients, offset.
+/// Name, intercept (empty: none), columns, coefficients and offset of a linear predictor.
 using LinearTuple = std::tuple<std::string, std::string, std::vector<std::string>, std::string, std::string>;
 using ConstantTuple = std::tuple<std::string, std::vector<int>, std::vector<double>>;
 
-/// `arrays` are columns, or rows x columns, in one order with the names: arrays of NumPy or DLPack, or, of a
-/// GPU, tuples (address, shape, strides in bytes or None, type, owner) as __cuda_array_interface__ has them.
-/// Those of the host are copied once; those of a GPU stay where they are, and the table keeps them alive.
+/// Makes a table. `arrays` are columns, or arrays rows x columns, in the order of the names: arrays of NumPy
+/// or DLPack, or, for a GPU, tuples (address, shape, strides in bytes or None, type, owner) with the values
+/// of __cuda_array_interface__. Arrays on the host are copied once. Arrays on a GPU are not copied, and the
+/// table keeps them alive. Throws InputError if names, shapes, types or memories do not fit.
 Table table_of(const std::vector<std::string>& columns, const nb::list& arrays);
-/// Throws InputError where a family is unknown.
+/// Throws InputError if a family is unknown.
 Priors priors_of(const std::map<std::string, PriorTuple>& priors);
 Covariance covariance_of(const std::string& name);
 Precision precision_of(const std::string& name);
@@ -50,7 +51,7 @@ struct ExpressionTexts {
   std::vector<LinearTuple> linear;
   std::vector<ConstantTuple> constants;
   std::string weights;
-  /// A RowFunction of emomc/_function.py in place of log_density; None: there is none.
+  /// The RowFunction (emomc/_function.py) that replaces log_density; None: log_density is an expression.
   nb::object function;
 };
 ExpressionSpec spec_of(const ExpressionTexts& texts);

@@ -88,7 +88,7 @@ void add_draws(nb::module_& m) {
                    [](const Sampled& s) {
                      return std::pair(s.draws.run.draws.warmup_seconds, s.draws.run.draws.sampling_seconds);
                    })
-      // quantities x chains x draws; the array keeps this object alive.
+      // An array quantities x chains x draws, which keeps this object alive.
       .def_prop_ro(
           "values",
           [](nb::handle self) {
@@ -96,7 +96,8 @@ void add_draws(nb::module_& m) {
             const std::array<std::size_t, 3> shape{set.num_quantities(), set.num_chains(), set.num_draws};
             return nb::ndarray<nb::numpy, const double>(set.values.data(), 3, shape.data(), self);
           })
-      // Name, shape, indices of quantities, axis of components (-1: none), axes of columns.
+      // Name, shape, indices of quantities, axis of components (-1: none) and axes of columns of each
+      // parameter.
       .def_prop_ro(
           "arrays",
           [](const Sampled& s) {
@@ -110,7 +111,7 @@ void add_draws(nb::module_& m) {
                                   array.component_axis, std::move(array.feature_axes));
             return arrays;
           })
-      // chains x draws, of gradient samplers; otherwise empty.
+      // Statistics of gradient samplers by name, arrays chains x draws; empty for other proposals.
       .def_prop_ro("statistics",
                    [](const Sampled& s) {
                      const DrawSet& set = s.draws.run.draws;
@@ -130,7 +131,7 @@ void add_draws(nb::module_& m) {
                      add("diverging", &DrawStatistics::divergent);
                      return result;
                    })
-      .def("chain",  // as sampled: steps, theta, log prior, log likelihood
+      .def("chain",  // steps, theta, log prior and log likelihood, as sampled
            [](const Sampled& s, std::size_t index) {
              const ChainDraws& chain = s.draws.chains.at(index);
              const std::size_t count = chain.steps.size();
@@ -139,8 +140,8 @@ void add_draws(nb::module_& m) {
                  array_of(chain.parameters, {count, count ? chain.parameters.size() / count : 0}),
                  vector_of(chain.log_prior), vector_of(chain.log_likelihood));
            })
-      // Of runs with tempering: powers, swap rates, round trips, acceptance of each rung, and log
-      // likelihoods, rungs x chains x draws. Otherwise None.
+      // Powers, swap rates, round trips, acceptance of each rung, and log likelihoods [rungs x chains x
+      // draws] of a run with tempering; None for other runs.
       .def_prop_ro(
           "rungs",
           [](const Sampled& s) -> nb::object {

@@ -1,4 +1,4 @@
-// Emotions of recordings: evaluate, and the model of Classifier.
+// The functions and classes of the extension module on which emomc.evaluate and emomc.Classifier are built.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -24,13 +24,13 @@
 namespace emomc::python {
 namespace {
 
-// The options that `evaluate` and `Classifier.fit` share.
+// Returns the configuration for the options that `evaluate` and `Classifier.fit` share.
 EvaluationConfig config_of(const std::string& functionals, const std::string& class_prior,
                            const std::string& prior, std::vector<double> prior_sds, double relevant_share,
                            double slab_scale, double temperature, std::optional<double> temper, int chains,
                            int warmup, int draws, std::uint64_t seed, int threads, const Texts& classes) {
   EvaluationConfig config;
-  config.corpus.kind = "folders";  // recordings
+  config.corpus.kind = "folders";  // the corpus consists of recordings
   config.corpus.classes = classes;
   config.classifier = ClassifierKind::softmax;
   config.features.set = functional_set(functionals);
@@ -51,7 +51,7 @@ EvaluationConfig config_of(const std::string& functionals, const std::string& cl
   return config;
 }
 
-/// `names` are the test speakers, or of a file the values that are tested together.
+/// `names` are the test speakers or, if folds are read from a file, the values that are tested together.
 FoldsConfig folds_of(const std::string& kind, int count, const Texts& names, const std::string& file,
                      const std::string& column) {
   if (kind == "file")

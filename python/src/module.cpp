@@ -1,4 +1,4 @@
-// The extension module emomc._emomc: what the package's Python code (python/emomc) is built on.
+// The extension module emomc._emomc, which the package's Python code (python/emomc) uses.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -22,8 +22,8 @@ namespace {
 
 std::span<const double> span_of(const Vector& vector) { return {vector.data(), vector.size()}; }
 
-/// Samples without the GIL. A signal's handler or `progress` may raise: KeyboardInterrupt ends the run, and
-/// other exceptions are raised again.
+/// Samples without the GIL. If a signal handler or `progress` raises an exception, the run ends; the
+/// exception is raised again, unless it is KeyboardInterrupt.
 Sampled sample_of(const Posterior& posterior, SampleOptions options, const nb::object& progress) {
   std::exception_ptr raised;
   Sampled result;
@@ -69,8 +69,8 @@ nb::dict dict_of(Stacking found) {
   return result;
 }
 
-/// Names, chosen draws, draws of each chain there were, replicates that are not finite, and the values:
-/// variables x chains x draws x rows.
+/// Returns the names of the variables, the numbers of the chosen draws, the number of draws of each chain,
+/// the number of replicates that are not finite, and the values [variables x chains x draws x rows].
 nb::tuple tuple_of(PredictiveDraws drawn) {
   const std::vector<std::size_t> shape{drawn.variables.size(), drawn.num_chains, drawn.draws.size(),
                                        drawn.num_rows};
@@ -129,13 +129,12 @@ void add_posterior(nb::module_& m) {
              LogDensityAndGradient at = p.log_density_and_gradient(span_of(u));
              return std::pair(at.log_density, vector_of(std::move(at.gradient)));
            })
-      .def(
-          "check_gradient",  // compared coordinates, the worst one, its derivative, the difference, the bound
-          [](const Posterior& p, const Vector& u) {
-            const GradientCheck check = p.check_gradient(span_of(u));
-            return nb::make_tuple(check.num_compared, check.worst, check.derivative, check.difference,
-                                  check.bound);
-          })
+      .def("check_gradient",  // number of compared coordinates, worst one, derivative, difference, bound
+           [](const Posterior& p, const Vector& u) {
+             const GradientCheck check = p.check_gradient(span_of(u));
+             return nb::make_tuple(check.num_compared, check.worst, check.derivative, check.difference,
+                                   check.bound);
+           })
       .def("constrain",
            [](const Posterior& p, const Vector& u) { return vector_of(p.constrain(span_of(u))); })
       .def("unconstrain",
@@ -179,7 +178,7 @@ void add_posterior(nb::module_& m) {
           nb::arg("threads"), nb::arg("directory"), nb::arg("existing"), nb::arg("checkpoint_seconds"),
           nb::arg("progress").none())
       .def(
-          "row_log_likelihoods",  // points x rows, of points_of(draws, most)
+          "row_log_likelihoods",  // [points x rows], at points_of(draws, most)
           [](const Posterior& posterior, const Sampled& sampled, std::size_t most) {
             std::vector<double> values;
             const std::size_t rows = posterior.data().num_rows;
@@ -218,7 +217,7 @@ void add_posterior(nb::module_& m) {
           },
           nb::arg("draws"), nb::arg("clusters"), nb::arg("groups"), nb::arg("draws_per_chain"))
       .def(
-          "posterior_predictive",  // at `most` draws of each chain; None: as many as 160 MB hold
+          "posterior_predictive",  // at `most` draws of each chain; None: as many as fit into 160 MB
           [](const Posterior& posterior, const Sampled& sampled, std::optional<std::size_t> most) {
             PredictiveDraws drawn;
             {
@@ -229,7 +228,7 @@ void add_posterior(nb::module_& m) {
           },
           nb::arg("draws"), nb::arg("most").none())
       .def(
-          "prior_predictive",  // the draws from the prior, and the replicates at them
+          "prior_predictive",  // draws from the prior, and the replicates at these draws
           [](const Posterior& posterior, const Sampled& sampled, std::optional<std::size_t> most) {
             if (sampled.draws.chains.empty()) throw InputError("there are no draws");
             Sampled prior;
@@ -246,16 +245,15 @@ void add_posterior(nb::module_& m) {
             return std::pair(nb::cast(std::move(prior)), tuple_of(std::move(drawn)));
           },
           nb::arg("draws"), nb::arg("most").none())
-      .def_prop_ro("observed",  // the columns that the likelihood is a density of
+      .def_prop_ro("observed",  // names of the columns that the likelihood is a density of
                    [](const Posterior& p) {
                      const LikelihoodConfig& likelihood = p.config().likelihood;
                      return likelihood.is_expression()
                                 ? observed_columns(likelihood.expression, p.data().columns)
                                 : p.data().columns;
                    })
-      // Names of the columns, and rows x columns.
       .def_prop_ro("columns", [](const Posterior& p) { return p.data().columns; })
-      .def("function_kernels",  // of a compute capability, without a GPU: registers and bytes of code of each
+      .def("function_kernels",  // registers and bytes of code of each kernel for a compute capability
            [](const Posterior& p, int major, int minor) {
              std::vector<std::tuple<int, std::size_t>> kernels;
              for (const KernelCode& kernel : Expression(p.config().likelihood.expression, p.data().columns)
@@ -264,7 +262,7 @@ void add_posterior(nb::module_& m) {
              return kernels;
            })
       .def_prop_ro("num_rows", [](const Posterior& p) { return p.data().num_rows; })
-      .def_prop_ro("gpu",  // whose memory has the data; None: the host's has
+      .def_prop_ro("gpu",  // the GPU whose memory has the data; None: the data are on the host
                    [](const Posterior& p) -> std::optional<int> {
                      if (!p.data().on_device) return std::nullopt;
                      return p.data().on_device->gpu();
@@ -303,11 +301,11 @@ void add_posterior(nb::module_& m) {
 
 NB_MODULE(_emomc, m) {
   namespace nb = nanobind;
-  // Numba keeps functions, and what their globals hold, until the process ends.
+  // Leak warnings are off, because Numba keeps functions and their globals until the process ends.
   nb::set_leak_warnings(false);
   nb::exception<emomc::InputError>(m, "InputError", PyExc_ValueError).attr("__doc__") =
-      "Something that the caller asked for cannot be done; the message says what, why and what is "
-      "allowed.\n\n"
+      "Raised if a request of the caller cannot be fulfilled. The message states the fault, the reason and "
+      "what is allowed.\n\n"
       ">>> import emomc\n"
       ">>> try:\n"
       "...     emomc.GaussianMixture(0).fit([[1.0], [2.0]])\n"
@@ -315,12 +313,12 @@ NB_MODULE(_emomc, m) {
       "...     print(error)\n"
       "components: 0 is out of range; allowed: 1 to 65536\n";
   nb::exception<emomc::MachineError>(m, "MachineError", PyExc_RuntimeError).attr("__doc__") =
-      "Memory, disk, compiler or GPU failed.\n\n"
+      "Raised if memory, the disk, the compiler or the GPU fails.\n\n"
       ">>> import emomc\n"
       ">>> issubclass(emomc.MachineError, RuntimeError)\n"
       "True\n";
   nb::exception<emomc::DensityError>(m, "DensityError", PyExc_ArithmeticError).attr("__doc__") =
-      "The density was not a number at a start, or too often.\n\n"
+      "Raised if the density is not a number at a start, or too often during a run.\n\n"
       ">>> import emomc\n"
       ">>> issubclass(emomc.DensityError, ArithmeticError)\n"
       "True\n";
@@ -344,13 +342,13 @@ NB_MODULE(_emomc, m) {
       nb::arg("features"), nb::arg("draws"), nb::arg("components"), nb::arg("count"));
   m.def(
       "functions", [] { return emomc::expression_functions(); },
-      "The functions of expressions, each with its arguments: normal_lpdf(y, mu, sigma).\n\n"
+      "Returns the functions of expressions, each with its arguments, such as normal_lpdf(y, mu, sigma).\n\n"
       ">>> import emomc\n"
       ">>> [f for f in emomc.functions() if f.startswith(\"normal_lpdf\")]\n"
       "['normal_lpdf(y, mu, sigma)']\n");
   m.def(
       "proposals", [] { return emomc::proposal_names(); },
-      "The kinds of proposals, for emomc.sample.\n\n"
+      "Returns the names of the proposals that emomc.sample accepts.\n\n"
       ">>> import emomc\n"
       ">>> \"nuts\" in emomc.proposals()\n"
       "True\n");

@@ -1,4 +1,4 @@
-// Predictions of rows: Draws.predict.
+// The functions of the extension module on which emomc.Draws.predict is built.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -11,12 +11,13 @@
 namespace emomc::python {
 namespace {
 
-/// `posterior` is that of the draws; null: their directory says what their likelihood is.
+/// `posterior` is the one that was sampled; null: the likelihood is read from the draws' directory.
 RowPredictor predictor_of(const Sampled& sampled, const Posterior* posterior) {
   return posterior ? RowPredictor(*posterior, sampled.draws) : RowPredictor(sampled.draws);
 }
 
-/// Component of each row, pairs that differ, whether it is the most probable one, candidates, draws, overlap.
+/// Returns the component of each row, pairs_that_differ, is_most_probable, the numbers of candidates and
+/// draws, and the text about overlapping components. Without a partition the result is None.
 nb::object tuple_of(std::optional<MixturePartition> partition) {
   if (!partition) return nb::none();
   const std::size_t rows = partition->components.size();
@@ -25,8 +26,9 @@ nb::object tuple_of(std::optional<MixturePartition> partition) {
                         partition->overlap);
 }
 
-/// Outputs, number of draws, means and sds [rows x outputs], quantiles [rows x outputs x levels], and the
-/// partition of a mixture's rows. Without `columns` the rows are those that the draws are of.
+/// Returns the names of the outputs, the number of draws, means and sds [rows x outputs], quantiles [rows x
+/// outputs x levels], and the partition of a mixture's rows. Without `columns`, the rows of the run are
+/// predicted.
 nb::tuple predict(const Sampled& sampled, const Posterior* posterior, const std::vector<std::string>& columns,
                   const nb::list& arrays, std::size_t most, const std::vector<double>& quantiles) {
   std::optional<Table> given;
@@ -55,7 +57,7 @@ nb::tuple predict(const Sampled& sampled, const Posterior* posterior, const std:
 
 void add_prediction(nb::module_& m) {
   m.def(
-      "predicted_columns",  // all columns of the data, and those that predictions need
+      "predicted_columns",  // names of all columns of the data, and of those that predictions read
       [](const Sampled& sampled, const Posterior* posterior) {
         const RowPredictor predictor = predictor_of(sampled, posterior);
         return std::pair(predictor.all_columns(), predictor.columns());

@@ -1,4 +1,4 @@
-// Recordings of Python, and what evaluations and estimators of them share.
+// Converts recordings from Python, and computes their functionals for evaluations and estimators.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,20 +18,20 @@ namespace emomc::python {
 
 using Texts = std::vector<std::string>;
 
-/// A recording as Python gives it: an audio file, or samples in memory.
+/// A recording given by Python code: an audio file, or samples in memory.
 struct Source {
-  std::filesystem::path file;  ///< empty: samples
-  Matrix samples;              ///< num_frames x num_channels
-  double sample_rate = 0;
+  std::filesystem::path file;  ///< path of the audio file; empty: the recording is `samples`
+  Matrix samples;              ///< [num_frames x num_channels]
+  double sample_rate = 0;      ///< sample rate of `samples` in Hz
 };
-/// Each of `items` is the path of a file, or a pair of samples and their rate.
+/// Each item is the path of a file, or a pair of samples and their rate in Hz.
 std::vector<Source> sources_of(const nb::list& items);
 
-/// Ends the work after an exception of Python.
+/// Exception that ends the work of Watch::run() after Python code has raised an exception.
 struct Raised {};
 
-/// Calls `show(stage, done, all)`, unless it is None, and handlers of signals; what they raise is raised
-/// again by run().
+/// Shows progress: calls `show(stage, done, all)`, unless `show` is None, and Python's signal handlers. An
+/// exception that Python code raises ends the work, and run() raises the exception again.
 class Watch {
  public:
   explicit Watch(const nb::object& show) : show_(show) {}
@@ -52,16 +52,18 @@ class Watch {
   std::exception_ptr raised_;
 };
 
-/// Reads the recordings, those of CorpusConfig::classes where there are any, and computes their functionals.
+/// Reads the recordings and computes their functionals. If CorpusConfig::classes is not empty, recordings of
+/// other classes are left out.
 CorpusFeatures features_of(const std::vector<Source>& sources, const Texts& names, const Texts& emotions,
                            const Texts& speakers, bool refuse, const EvaluationConfig& config, Watch& watch);
 
-/// Functionals of recordings, rows x columns, and the number of frames of each, as a model that was trained
-/// on `set` takes them. Throws InputError where it was trained on a table.
+/// Returns the functionals of recordings [rows x columns] for a model that was trained on `set`, and the
+/// number of frames of each recording. `table` names the table on which the model was trained; empty: none.
+/// Throws InputError if there is a table, or a recording cannot be used.
 nb::tuple functionals_of(FunctionalSet set, const std::string& table, std::size_t columns,
                          const nb::list& recordings, const Texts& names, int threads);
 
-/// The rows of a matrix.
+/// Returns the rows of a matrix, whose memory they share.
 std::vector<std::span<const double>> rows_of(const Matrix& values);
 
 }  // namespace emomc::python

@@ -1,4 +1,4 @@
-// Numbers of recordings: the model of Regressor.
+// The functions and classes of the extension module on which emomc.Regressor is built.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -22,7 +22,7 @@ EvaluationConfig config_of(const std::string& functionals, std::vector<double> p
                            std::optional<double> sd_factor, std::uint64_t seed, int threads,
                            const Texts& dimensions) {
   EvaluationConfig config;
-  config.corpus.kind = "folders";  // recordings
+  config.corpus.kind = "folders";  // the corpus consists of recordings
   config.corpus.dimensions = dimensions;
   config.classifier = ClassifierKind::regression;
   config.features.set = functional_set(functionals);
@@ -32,7 +32,7 @@ EvaluationConfig config_of(const std::string& functionals, std::vector<double> p
   return config;
 }
 
-/// `numbers` are recordings x dimensions. Returns the model, and notes on what was read.
+/// `numbers` are recordings x dimensions. Returns the model, and notes about the recordings that were read.
 nb::tuple train(const nb::list& recordings, const Texts& names, const Texts& speakers, const Matrix& numbers,
                 bool refuse, const std::string& functionals, std::vector<double> prior_sds,
                 std::optional<double> sd_factor, std::uint64_t seed, int threads, const Texts& dimensions,
@@ -63,7 +63,8 @@ nb::tuple train(const nb::list& recordings, const Texts& names, const Texts& spe
   return nb::make_tuple(std::move(model), corpus.notes);
 }
 
-/// Of standardised rows: means, scales and sds [rows x dimensions], and the degrees of freedom.
+/// Returns the means, scales and sds [rows x dimensions] and the degrees of freedom of predictive
+/// distributions for standardised rows.
 nb::tuple predicted(const RegressionModel& model, const std::vector<StandardizedRow>& rows) {
   std::vector<double> mean, scale, sd;
   double freedom = static_cast<double>(model.regressor.num_rows) - 1;
@@ -100,7 +101,7 @@ void add_regression(nb::module_& m) {
       .def_prop_ro(
           "noise_sds",
           [](const RegressionModel& model) { return of_dimensions(model, &Regressor::Dimension::noise_sd); })
-      .def_prop_ro("sd_factors",  // where all recordings of the speaker are known
+      .def_prop_ro("sd_factors",  // the factors for speakers whose recordings are all known
                    [](const RegressionModel& model) {
                      std::vector<double> factors;
                      for (const Regressor::Dimension& dimension : model.regressor.dimensions)
@@ -159,7 +160,7 @@ void add_regression(nb::module_& m) {
         nb::arg("prior_sds"), nb::arg("sd_factor").none(), nb::arg("seed"), nb::arg("threads"),
         nb::arg("dimensions"), nb::arg("progress").none());
   m.def(
-      "predictive_intervals",  // central intervals of Student's t: rows x 2
+      "predictive_intervals",  // ends of central intervals of Student's t distributions [rows x 2]
       [](const Vector& mean, const Vector& scale, double freedom, double level) {
         std::vector<double> ends;
         for (std::size_t i = 0; i < mean.size(); ++i) {

@@ -1,4 +1,4 @@
-// Draws as Python has them, and arrays of NumPy.
+// Makes NumPy arrays, and declares the parts of the extension module.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace emomc::python {
 
-/// An array of NumPy that owns `values`.
+/// Returns a NumPy array that owns `values`.
 template <class Value>
 nb::object array_of(std::vector<Value> values, std::vector<std::size_t> shape) {
   auto* owned = new std::vector<Value>(std::move(values));
@@ -21,7 +21,7 @@ inline nb::object vector_of(std::vector<double> values) {
   return array_of(std::move(values), {size});
 }
 
-/// The draws, and whether Ctrl-C has ended the run.
+/// The draws of a run, and whether Ctrl-C has ended the run. The module's class Draws holds this struct.
 struct Sampled {
   Draws draws;
   bool interrupted = false;
@@ -29,11 +29,11 @@ struct Sampled {
 
 /// Adds the class Draws and read_run to the module.
 void add_draws(nb::module_& m);
-/// Adds what Draws.predict is built on.
+/// Adds the functions on which emomc.Draws.predict is built.
 void add_prediction(nb::module_& m);
-/// Adds what evaluate and Classifier are built on.
+/// Adds the functions and classes on which emomc.evaluate, emomc.list_corpus and emomc.Classifier are built.
 void add_emotion(nb::module_& m);
-/// Adds what Regressor is built on.
+/// Adds the functions and classes on which emomc.Regressor is built.
 void add_regression(nb::module_& m);
 
 }  // namespace emomc::python
