@@ -103,7 +103,8 @@ EMOMC_INLINE void write_far_row(const Shape& shape, const Scalar* coefficients, 
   }
   for (int k = 0; k < shape.num_components; ++k) {
     Scalar& r = powers[k * kPowerRows + row];
-    r = real_exp2(r - largest);
+    // A term that is not a number can leave `largest` below an earlier term.
+    r = real_exp2(real_min(Scalar(0), r - largest));
     sum += r;
   }
   for (int k = 0; k < shape.num_components; ++k) powers[k * kPowerRows + row] /= sum;

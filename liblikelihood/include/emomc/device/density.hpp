@@ -356,13 +356,12 @@ struct DensityCoefficients {
       common = model.prepare(team, theta, exact);
       team.sync();
     }
+    const double* const from = kPreparesCoefficients<Model> ? exact : theta;
     EMOMC_ROLLED
-    for (int i = team.rank(); i < padded; i += team.size()) {
-      if constexpr (kPreparesCoefficients<Model>)
-        coefficients[i] = i < used() ? static_cast<Real>(exact[i]) : Real(0);
-      else
-        coefficients[i] = i < used() ? static_cast<Real>(theta[i]) : Real(0);
-    }
+    for (int i = team.rank(); i < used(); i += team.size()) coefficients[i] = static_cast<Real>(from[i]);
+    // In one loop with a choice, GCC 12 reads whole vectors of `from`, past its end.
+    EMOMC_ROLLED
+    for (int i = used() + team.rank(); i < padded; i += team.size()) coefficients[i] = Real(0);
     team.sync();
     return common;
   }
