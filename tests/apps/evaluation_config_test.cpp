@@ -294,7 +294,7 @@ INSTANTIATE_TEST_SUITE_P(
                       {":3: features.set", "full has 1638 columns",
                        "softmax.prior: horseshoe takes at most 200", "compact"}},
         BadEvaluation{recordings + "softmax: {slab_scale: 1}\n",
-                      {":2: softmax.slab_scale", "only softmax.prior: horseshoe use this key"}},
+                      {":2: softmax.slab_scale", "with softmax.prior: horseshoe use this key"}},
         BadEvaluation{recordings + "softmax: {prior: horseshoe, relevant_share: 1}\n",
                       {":2: softmax.relevant_share", "above 0 and below 1"}},
         BadEvaluation{recordings + "softmax: {prior: horseshoe, slab_scale: 0}\n",
