@@ -127,7 +127,7 @@ def test_errors_say_what_is_wrong(faithful, function, more, message):
 def test_what_a_function_cannot_do(faithful):
     pytest.importorskip("numba")
     model = as_function(faithful)
-    with pytest.raises(emomc.InputError, match="there is no gradient: a function has no gradient"):
+    with pytest.raises(emomc.InputError, match="there is no gradient: a function has none unless it is given"):
         model.log_density_and_gradient(model.initial(1))
     with pytest.raises(emomc.InputError, match="nuts needs a gradient"):
         emomc.sample(model, proposal="nuts", progress=False)
