@@ -3,6 +3,7 @@
 #include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
@@ -19,7 +20,7 @@
 namespace emomc::app {
 namespace {
 
-/// Of the default PredictionOptions::quantiles.
+/// The names of the default PredictionOptions::quantiles in CSV files.
 constexpr std::array<const char*, 3> kQuantileNames{"q5", "q50", "q95"};
 
 struct Options {
@@ -80,6 +81,7 @@ RowPrediction predict_mixture(const Options& options) {
   RowPrediction predicted =
       predict_components(inspection, std::move(rows), options.run, with_progress(options, progress));
   progress.end();
+  if (!predicted.partition) throw std::logic_error("predictions of a mixture without a partition");
   const MixturePartition& partition = *predicted.partition;
   if (!partition.overlap.empty())
     std::cerr << "emomc: warning: " << options.run << ": " << partition.overlap
@@ -94,7 +96,7 @@ RowPrediction predict_mixture(const Options& options) {
   return predicted;
 }
 
-// Of mixtures quantiles are left out: five columns for each of eight components are more than can be read.
+// Quantiles of mixtures are left out, because five columns for each of eight components are too many to read.
 std::string to_csv(const RowPrediction& predicted) {
   const RowSummaries& rows = predicted.rows;
   const std::size_t levels = predicted.partition ? 0 : rows.levels.size();

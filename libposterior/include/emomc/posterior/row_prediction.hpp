@@ -38,7 +38,7 @@ struct RowPrediction {
   std::vector<std::string> outputs;  ///< names of the quantities: those of the expressions; component_0, ...
   std::size_t num_draws = 0;         ///< that were used
   RowSummaries rows;  ///< of mixtures the probabilities of components, which have the numbers of summary()
-  std::optional<MixturePartition> partition = {};  ///< of mixtures
+  std::optional<MixturePartition> partition = {};  ///< best partition; empty if the model is no mixture
 };
 
 /// The outputs of an expression at `draws`, whose parameters begin with the expression's. `rows` are
