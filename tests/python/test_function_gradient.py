@@ -6,14 +6,7 @@ import emomc
 import numpy as np
 import pytest
 from gpu_array import has_gpu
-
-PRIORS = {"a": emomc.normal(0, 50), "b": emomc.normal(0, 50), "s": emomc.half_normal(20)}
-PARAMETERS = {"a": emomc.real(), "b": emomc.real(), "s": emomc.positive()}
-
-
-def line(waiting, s, duration, b, a):
-    z = (waiting - a - b * duration) / s
-    return -0.5 * z * z - math.log(s) - 0.5 * math.log(2 * math.pi)
+from test_function import as_expression, as_function, cuda_target
 
 
 def slopes(a, b, s, out, duration, waiting):
@@ -24,19 +17,7 @@ def slopes(a, b, s, out, duration, waiting):
 
 
 def model_of(data, gradient, **more):
-    return emomc.Model(
-        data=data, parameters=PARAMETERS, log_density=line, priors=PRIORS, gradient=gradient, **more
-    )
-
-
-def expression_of(data, **more):
-    return emomc.Model(
-        data=data,
-        parameters=PARAMETERS,
-        log_density="normal_lpdf(waiting, a + b * duration, s)",
-        priors=PRIORS,
-        **more,
-    )
+    return as_function(data, gradient=gradient, **more)
 
 
 @pytest.mark.parametrize("gradient, error", [(slopes, 1e-12), ("differences", 1e-7)])
@@ -44,7 +25,7 @@ def expression_of(data, **more):
 def test_a_gradient_is_that_of_the_expression(faithful, gradient, error, weights):
     pytest.importorskip("numba")
     data = faithful | {"w": np.arange(272) % 3}
-    ours, expression = model_of(data, gradient, weights=weights), expression_of(data, weights=weights)
+    ours, expression = model_of(data, gradient, weights=weights), as_expression(data, weights=weights)
     for seed in range(5):
         u = expression.initial(seed)
         value, derivatives = ours.log_density_and_gradient(u)
@@ -100,7 +81,7 @@ def test_every_support_has_derivatives(gradient, error):
 def test_samplers_with_gradients_have_the_posterior(faithful, gradient, backend):
     pytest.importorskip("numba")
     draws = emomc.sample(model_of(faithful, gradient), proposal="nuts", backend=backend, seed=1, progress=False)
-    expected = emomc.sample(expression_of(faithful), proposal="nuts", seed=2, progress=False)
+    expected = emomc.sample(as_expression(faithful), proposal="nuts", seed=2, progress=False)
     assert draws.trusted
     for name in ("a", "b", "s"):
         one, other = draws.summary(name)[name], expected.summary(name)[name]
@@ -188,7 +169,7 @@ def test_errors_say_what_is_wrong(faithful, gradient, message):
 def test_a_gradient_goes_with_a_function(faithful):
     pytest.importorskip("numba")
     with pytest.raises(ValueError, match="gradient: an expression has its own"):
-        expression_of(faithful, gradient="differences")
+        as_expression(faithful, gradient="differences")
     with pytest.raises(TypeError, match='gradient: allowed: a function, or "differences"'):
         model_of(faithful, "numerical")
     with pytest.raises(emomc.InputError, match="gradient: out is the array of derivatives"):
@@ -202,8 +183,6 @@ def test_a_gradient_goes_with_a_function(faithful):
 
 
 def test_gradients_are_linked_into_kernels_without_a_gpu(faithful):
-    from test_function import cuda_target
-
     cuda_target()
     for gradient, weights in ((slopes, "w"), ("differences", "")):
         model = model_of(faithful | {"w": np.ones(272)}, gradient, weights=weights)
@@ -215,8 +194,6 @@ def test_gradients_are_linked_into_kernels_without_a_gpu(faithful):
 @pytest.mark.skipif(not has_gpu(), reason="no GPU")
 @pytest.mark.parametrize("gradient", [slopes, "differences"])
 def test_a_gpu_samples_with_gradients(faithful, gradient):
-    from test_function import cuda_target
-
     cuda_target()
     many = {name: np.tile(values, 40) for name, values in faithful.items()}
     options = dict(chains=4, draws=60, warmup=60, seed=1, proposal="hmc", progress=False)
