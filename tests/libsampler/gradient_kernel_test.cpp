@@ -1,6 +1,7 @@
 // Compiles the kernels of gradients for every model. NVRTC needs no GPU.
 #include <gtest/gtest.h>
 
+#include "compiled_kernels.hpp"
 #include "emomc/core/host_compiler.hpp"
 #include "emomc/device/mixture_gradient_sizes.hpp"
 #include "emomc/likelihood/density_model.hpp"
@@ -12,19 +13,14 @@
 namespace emomc {
 namespace {
 
-class GradientKernels : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (const auto problem = runtime_compiler_problem(); !problem.empty()) GTEST_SKIP() << problem;
-  }
-};
+class GradientKernels : public testing::CompiledKernels {};
 
 // The number of bytes that may be spilled: a few words between the loops over rows. Dual numbers have eight
 // derivatives each, and a long density has more of them in use than registers can hold.
 constexpr int kFewSpilled = 200, kDualsSpilled = 500;
 
 void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_spilled) {
-  EXPECT_EQ(compile_kernel(prepare_source(likelihood), "sm_90", false).spilled, 0);
+  EXPECT_EQ(testing::compiled(prepare_source(likelihood), "sm_90").spilled, 0);
   for (int chains : {1, 64})
     for (bool uniform : {true, false})
       for (const auto stage : {GradientStage::rows, GradientStage::finish, GradientStage::shares}) {
@@ -33,11 +29,11 @@ void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& cod
         const int blocks = uniform ? device::kMostFinishBlocks : 1;
         const KernelSource source = gradient_source(likelihood, code, chains, uniform, stage, blocks);
         SCOPED_TRACE(source.kernel);
-        const KernelCode kernel = compile_kernel(source, "sm_90", false);
+        const KernelCode kernel = testing::compiled(source, "sm_90");
         EXPECT_LE(kernel.spilled, most_spilled);
         // A GPU without clusters takes the form with one block.
         if (blocks == 1 && stage == GradientStage::finish) {
-          EXPECT_GT(compile_kernel(source, "sm_80", false).registers, 0);
+          EXPECT_GT(testing::compiled(source, "sm_80").registers, 0);
         }
         if (std::getenv("EMOMC_PRINT_REGISTERS"))
           std::printf("%s: %d registers, %d spilled\n", source.kernel.c_str(), kernel.registers,

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "../../docs/examples/poisson_regression.hpp"
+#include "compiled_kernels.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/device/batch_layout.hpp"
 #include "emomc/device/proposals.hpp"
@@ -24,12 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RuntimeKernels : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (const auto problem = runtime_compiler_problem(); !problem.empty()) GTEST_SKIP() << problem;
-  }
-};
+class RuntimeKernels : public testing::CompiledKernels {};
 
 using RuntimeKernelsLong = RuntimeKernels;
 
@@ -92,7 +88,7 @@ void expect_batch_kernels(const std::vector<BatchSizes>& sizes) {
             KernelSource compiled = source;
             const bool together = rows_come == "ahead" && work[0] == 'f';
             compiled.kernel += ", emomc::device::BatchRows::" + rows_come + (together ? ", 1>>" : ">>");
-            const KernelCode code = compile_kernel(compiled, "sm_90", false);
+            const KernelCode code = testing::compiled(compiled, "sm_90");
             EXPECT_FALSE(code.code.empty());
             EXPECT_GT(code.registers, 0);
             EXPECT_EQ(code.spilled, 0) << compiled.kernel;
@@ -193,7 +189,7 @@ void expect_resident_kernels(Compiled which) {
                   .second;
     if (which == Compiled::some && !is_new) continue;
     const KernelCode code =
-        compile_kernel(resident_source(*plan, l, "emomc::device::" + k.proposal, view.table), "sm_90", false);
+        testing::compiled(resident_source(*plan, l, "emomc::device::" + k.proposal, view.table), "sm_90");
     EXPECT_LE(code.spilled, kMostSpilled);
     EXPECT_LE(static_cast<std::size_t>(code.shared) + kSharedOfSystem, other_shared_bytes(plan->sizes));
   }
@@ -233,7 +229,7 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
     for (const auto& [header, kernel] : kernels) {
       KernelSource source{known.code.headers, "emomc::device::" + kernel, {}, known.code.sources};
       source.headers.push_back("emomc/device/" + header + ".cuh");
-      EXPECT_EQ(compile_kernel(source, "sm_90", false).spilled, 0) << kernel;
+      EXPECT_EQ(testing::compiled(source, "sm_90").spilled, 0) << kernel;
     }
     std::set<device::ResidentForm> forms;
     for (const auto& [rows, chains] :
@@ -253,8 +249,8 @@ TEST_F(RuntimeKernels, KernelsOfALikelihoodOfTheUsersOwnCompile) {
                                       testing::kH200);
       ASSERT_TRUE(plan) << rows << " rows, " << chains << " chains";
       forms.insert(plan->sizes.form);
-      const KernelCode code = compile_kernel(
-          resident_source(*plan, l, "emomc::device::ComponentWise", view.table), "sm_90", false);
+      const KernelCode code =
+          testing::compiled(resident_source(*plan, l, "emomc::device::ComponentWise", view.table), "sm_90");
       EXPECT_LE(code.spilled, kMostSpilled) << rows << " rows, " << chains << " chains";
     }
     EXPECT_GE(forms.size(), 4u);
@@ -306,7 +302,7 @@ TEST_F(RuntimeKernels, KernelsOfExpressionsCompile) {
             {},
             known.code.sources};
         source.headers.push_back("emomc/device/batch_kernel.cuh");
-        EXPECT_EQ(compile_kernel(source, "sm_90", false).spilled, 0);
+        EXPECT_EQ(testing::compiled(source, "sm_90").spilled, 0);
       }
     }
   }
