@@ -14,6 +14,7 @@
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_report_data.hpp"
 #include "input_kind.hpp"
+#include "jackknife_rows.hpp"
 #include "predictions_file.hpp"
 #include "regression_comparison.hpp"
 #include "yaml_reader.hpp"
@@ -121,15 +122,6 @@ void append_methods(const fs::path& directory, Subject& subject, std::vector<Met
   }
 }
 
-// The rows without each speaker in turn, in the order of the speakers' numbers, then all rows.
-std::vector<std::vector<std::size_t>> kept_rows(const std::vector<int>& speaker_of, std::size_t speakers) {
-  std::vector<std::vector<std::size_t>> kept(speakers + 1);
-  for (std::size_t row = 0; row < speaker_of.size(); ++row)
-    for (std::size_t s = 0; s < kept.size(); ++s)
-      if (s == speakers || speaker_of[row] != static_cast<int>(s)) kept[s].push_back(row);
-  return kept;
-}
-
 double log_loss(const Predictions& p, const std::vector<std::size_t>& rows) {
   double sum = 0;
   for (const std::size_t row : rows)
@@ -138,19 +130,16 @@ double log_loss(const Predictions& p, const std::vector<std::size_t>& rows) {
   return sum / static_cast<double>(rows.size());
 }
 
-// value(predictions, rows) for each list of rows in `kept`, averaged over seeds.
+// value(predictions, rows), averaged over seeds, for the rows of `kept`.
 template <class Value>
-Statistic statistic(const Method& method, const std::vector<std::vector<std::size_t>>& kept, Value value) {
-  Statistic result;
-  for (std::size_t s = 0; s < kept.size(); ++s) {
-    double mean = 0;
-    for (const Predictions& p : method.seeds)
-      mean += value(p, kept[s]) / static_cast<double>(method.seeds.size());
-    if (s + 1 == kept.size())
-      result.all = mean;
-    else if (kept.size() > 2)  // a single speaker gives no interval
-      result.without.push_back(mean);
-  }
+Statistic statistic(const Method& method, const JackknifeRows& kept, Value value) {
+  const auto mean = [&](const std::vector<std::size_t>& rows) {
+    double sum = 0;
+    for (const Predictions& p : method.seeds) sum += value(p, rows);
+    return sum / static_cast<double>(method.seeds.size());
+  };
+  Statistic result{mean(kept.all), {}};
+  for (const auto& rows : kept.without) result.without.push_back(mean(rows));
   return result;
 }
 
@@ -194,7 +183,7 @@ Json compare_evaluations(const std::vector<fs::path>& directories) {
   std::vector<Method> methods;
   for (const fs::path& directory : directories) append_methods(directory, subject, methods);
   const std::set<std::string> speakers(subject.speakers.begin(), subject.speakers.end());
-  const auto kept = kept_rows(methods[0].seeds[0].speaker, speakers.size());
+  const JackknifeRows kept = jackknife_rows(methods[0].seeds[0].speaker);
   std::vector<Statistic> uars, losses;
   for (const Method& method : methods) {
     uars.push_back(
@@ -207,7 +196,7 @@ Json compare_evaluations(const std::vector<fs::path>& directories) {
   const double inf = std::numeric_limits<double>::infinity();
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const Interval interval = jackknife_interval(uars[m].all, uars[m].without, 0, 1);
-    const Statistic error = statistic(methods[m], {kept.back()}, [](const Predictions& p, const auto&) {
+    const Statistic error = statistic(methods[m], {kept.all, {}}, [](const Predictions& p, const auto&) {
       return score(p, 0).calibration_error;
     });
     json["methods"].push_back({{"evaluation", methods[m].evaluation},

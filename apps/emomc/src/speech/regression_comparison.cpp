@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "emomc/core/errors.hpp"
@@ -15,6 +16,7 @@
 #include "emomc/speech/regression_scores.hpp"
 #include "evaluation_comparison.hpp"
 #include "evaluation_report_data.hpp"
+#include "jackknife_rows.hpp"
 #include "number_predictions_file.hpp"
 #include "score_text.hpp"
 
@@ -64,20 +66,6 @@ Regression read_regression(const fs::path& directory, const std::vector<Regressi
   return one;
 }
 
-// All rows, then the rows without each speaker in turn; only the former if there is one speaker.
-std::vector<std::vector<std::size_t>> kept_rows(const std::vector<std::string>& speaker_of) {
-  const std::set<std::string> speakers(speaker_of.begin(), speaker_of.end());
-  std::vector<std::vector<std::size_t>> kept(1);
-  for (std::size_t row = 0; row < speaker_of.size(); ++row) kept[0].push_back(row);
-  for (const std::string& left_out : speakers) {
-    if (speakers.size() == 1) break;
-    kept.emplace_back();
-    for (std::size_t row = 0; row < speaker_of.size(); ++row)
-      if (speaker_of[row] != left_out) kept.back().push_back(row);
-  }
-  return kept;
-}
-
 double statistic(const std::string& name, const NumberPredictionsFile& file, std::size_t dimension,
                  const std::vector<std::size_t>& rows) {
   std::vector<double> truth, mean;
@@ -96,20 +84,19 @@ double statistic(const std::string& name, const NumberPredictionsFile& file, std
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
 Json difference(const NumberPredictionsFile& first, const NumberPredictionsFile& second,
-                std::size_t dimension, const std::vector<std::vector<std::size_t>>& kept) {
+                std::size_t dimension, const JackknifeRows& kept) {
   Json json;
   for (const std::string name : kStatistics) {
-    std::vector<double> less;
-    double sum = 0;
-    for (const auto& rows : kept) {
-      less.push_back(statistic(name, second, dimension, rows) - statistic(name, first, dimension, rows));
-      sum += less.back();
-    }
-    const double most = name == "ccc" ? 2 : std::numeric_limits<double>::infinity(), none = std::nan("");
-    const Interval interval = std::isnan(sum)
-                                  ? Interval{none, none}
-                                  : jackknife_interval(less[0], std::span(less).subspan(1), -most, most);
-    json[name] = number(less[0]);
+    const auto of_rows = [&](const std::vector<std::size_t>& rows) {
+      return statistic(name, second, dimension, rows) - statistic(name, first, dimension, rows);
+    };
+    const double all = of_rows(kept.all), none = std::nan("");
+    std::vector<double> without;
+    for (const auto& rows : kept.without) without.push_back(of_rows(rows));
+    const bool is_known = std::isfinite(std::accumulate(without.begin(), without.end(), all));
+    const double most = name == "ccc" ? 2 : std::numeric_limits<double>::infinity();
+    const Interval interval = is_known ? jackknife_interval(all, without, -most, most) : Interval{none, none};
+    json[name] = number(all);
     json[name + "_interval"] = {number(interval.low), number(interval.high)};
   }
   return json;
@@ -134,7 +121,7 @@ Json compare_regressions(const std::vector<fs::path>& directories) {
     all.push_back(read_regression(directory, all));
   }
   const NumberPredictionsFile& first = all[0].rows;
-  const auto kept = kept_rows(first.speakers);
+  const JackknifeRows kept = jackknife_rows(first.speakers);
   Json json{{"utterances", first.utterances.size()},
             {"speakers", std::set<std::string>(first.speakers.begin(), first.speakers.end())},
             {"dimensions", first.dimensions},
@@ -145,7 +132,7 @@ Json compare_regressions(const std::vector<fs::path>& directories) {
     Json method{{"evaluation", one.directory}};
     for (std::size_t d = 0; d < first.dimensions.size(); ++d)
       for (const char* name : kStatistics)
-        method["scores"][first.dimensions[d]][name] = number(statistic(name, one.rows, d, kept[0]));
+        method["scores"][first.dimensions[d]][name] = number(statistic(name, one.rows, d, kept.all));
     json["methods"].push_back(std::move(method));
   }
   for (std::size_t i = 0; i < all.size(); ++i)
