@@ -237,6 +237,8 @@ class Classifier(Estimator):
     def load(cls, directory: str | os.PathLike[str]) -> Classifier:
         """Reads a classifier that `save` or `emomc train` has written.
 
+        Options that the model does not record have their defaults; they matter only to another `fit`.
+
         Raises InputError if the directory has no classifier, or a damaged one.
         """
         model = _emomc.SoftmaxModel.load(os.fspath(directory))

@@ -27,9 +27,9 @@ class Recordings:
         given = list(X)
         if not given:
             raise _emomc.InputError(f"{what}: there are no recordings")
-        if np.ndim(rate or 0) > 0 and len(np.asarray(rate)) != len(given):
-            raise _emomc.InputError(f"sampling_rate: {len(np.asarray(rate))} rates of {len(given)} recordings")
-        rates = [rate] * len(given) if np.ndim(rate or 0) == 0 else list(np.asarray(rate, dtype=float))
+        rates = [rate] * len(given) if rate is None or np.ndim(rate) == 0 else list(np.asarray(rate, dtype=float))
+        if len(rates) != len(given):
+            raise _emomc.InputError(f"sampling_rate: {len(rates)} rates of {len(given)} recordings")
         items = [_item(f"{what}[{i}]", one, rates[i]) for i, one in enumerate(given)]
         width = len(str(len(given)))
         called = [f"{what}[{i:0{width}}]" for i in range(len(given))] if names is None else [str(name) for name in names]
@@ -86,8 +86,9 @@ def predicted_by_speaker(
     given = Recordings.of(X, sampling_rate, None)
     rows, frames = model.rows(given.items, given.names, threads)
     if enrolment is not None:
-        rate = sampling_rate if sampling_rate is None or np.ndim(sampling_rate) == 0 else None
-        others = Recordings.of(enrolment, rate, None, what="enrolment")
+        if not isinstance(enrolment, str | bytes | os.PathLike | Mapping):
+            enrolment = list(enrolment)
+        others = Recordings.of(enrolment, _one_rate(sampling_rate, enrolment), None, what="enrolment")
         known, _ = model.rows(others.items, others.names, threads)
         return list(model.by_enrolment(rows, frames, known))
     who = np.array(given.texts("speakers", speakers if speakers is not None else [""] * len(rows)), dtype=object)
@@ -101,6 +102,21 @@ def predicted_by_speaker(
             if is_array:
                 all_of_them[k][own] = part
     return all_of_them
+
+
+def _one_rate(sampling_rate: float | Sequence[float] | None, enrolment: Any) -> float | None:
+    """Returns the rate of arrays of `enrolment`, which is that of all recordings of X.
+
+    Raises InputError if X has several rates and `enrolment` has arrays.
+    """
+    rates = set() if sampling_rate is None else set(np.atleast_1d(np.asarray(sampling_rate, dtype=float)).tolist())
+    if len(rates) < 2:
+        return rates.pop() if rates else None
+    if not all(isinstance(one, str | os.PathLike) for one in enrolment):
+        raise _emomc.InputError(
+            f"enrolment: arrays, and sampling_rate has {len(rates)} different rates; allowed: paths, or one rate for all"
+        )
+    return None
 
 
 def refuse_existing_model(directory: str | os.PathLike[str], overwrite: bool) -> str:

@@ -255,6 +255,8 @@ class Regressor(Estimator):
     def load(cls, directory: str | os.PathLike[str]) -> Regressor:
         """Reads a regressor that `save` or `emomc train` has written.
 
+        Options that the model does not record have their defaults; they matter only to another `fit`.
+
         Raises InputError if the directory has no model, or a damaged one, or a classifier.
         """
         model = _emomc.RegressionModel.load(os.fspath(directory))

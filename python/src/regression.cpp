@@ -64,18 +64,25 @@ nb::tuple train(const nb::list& recordings, const Texts& names, const Texts& spe
 }
 
 /// Returns the means, scales and sds [rows x dimensions] and the degrees of freedom of predictive
-/// distributions for standardised rows.
-nb::tuple predicted(const RegressionModel& model, const std::vector<StandardizedRow>& rows) {
+/// distributions for the rows that `standardized_rows()` returns; both are computed without the GIL.
+template <class StandardizedRows>
+nb::tuple predicted(const RegressionModel& model, const StandardizedRows& standardized_rows) {
   std::vector<double> mean, scale, sd;
   double freedom = static_cast<double>(model.regressor.num_rows) - 1;
-  for (const StandardizedRow& row : rows)
-    for (const PredictiveT& one : predict_numbers(model.regressor, row.values, row.knowledge)) {
-      mean.push_back(one.mean);
-      scale.push_back(one.scale);
-      sd.push_back(one.sd());
-      freedom = one.freedom;
-    }
-  const std::vector<std::size_t> shape{rows.size(), model.regressor.dimensions.size()};
+  std::size_t num_rows = 0;
+  {
+    const nb::gil_scoped_release release;
+    const std::vector<StandardizedRow> rows = standardized_rows();
+    num_rows = rows.size();
+    for (const StandardizedRow& row : rows)
+      for (const PredictiveT& one : predict_numbers(model.regressor, row.values, row.knowledge)) {
+        mean.push_back(one.mean);
+        scale.push_back(one.scale);
+        sd.push_back(one.sd());
+        freedom = one.freedom;
+      }
+  }
+  const std::vector<std::size_t> shape{num_rows, model.regressor.dimensions.size()};
   return nb::make_tuple(array_of(std::move(mean), shape), array_of(std::move(scale), shape),
                         array_of(std::move(sd), shape), freedom);
 }
@@ -125,17 +132,21 @@ void add_regression(nb::module_& m) {
       .def(
           "of_speaker",
           [](const RegressionModel& model, const Matrix& rows, const std::vector<std::size_t>&) {
-            return predicted(model, standardized_speaker(rows_of(rows), model.regressor.corpus));
+            return predicted(model,
+                             [&] { return standardized_speaker(rows_of(rows), model.regressor.corpus); });
           },
           nb::arg("rows"), nb::arg("frames"))
       .def(
           "by_enrolment",
           [](const RegressionModel& model, const Matrix& rows, const std::vector<std::size_t>&,
              const Matrix& others) {
-            std::vector<StandardizedRow> standardized;
-            for (const auto& row : rows_of(rows))
-              standardized.push_back(standardized_by_enrolment(row, rows_of(others), model.regressor.corpus));
-            return predicted(model, standardized);
+            return predicted(model, [&] {
+              std::vector<StandardizedRow> standardized;
+              for (const auto& row : rows_of(rows))
+                standardized.push_back(
+                    standardized_by_enrolment(row, rows_of(others), model.regressor.corpus));
+              return standardized;
+            });
           },
           nb::arg("rows"), nb::arg("frames"), nb::arg("others"))
       .def(

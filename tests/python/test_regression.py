@@ -97,6 +97,8 @@ def test_predictions_are_those_of_the_program(corpus, program, model, trained, t
     loaded = emomc.Regressor.load(model)
     by = run(program, tmp_path, "classify", str(model), files[0], "-q", "--speaker-from", *files[1:4])
     more = {"sampling_rate": RATE, "enrolment": new[1:4]}
+    rates = {"sampling_rate": np.full(2, float(RATE)), "enrolment": (take for take in new[1:4])}
+    np.testing.assert_array_equal(loaded.predict(new[:2], **rates)[:1], loaded.predict(new[:1], **more))
     expect_lines(by, loaded.predict(new[:1], return_std=True, **more), loaded.predict_interval(new[:1], **more))
     two = loaded.predict(new[:3] + new[:3], sampling_rate=RATE, speakers=["a"] * 3 + ["b"] * 3)
     np.testing.assert_array_equal(two, np.concatenate([loaded.predict(new[:3], sampling_rate=RATE)] * 2))
@@ -184,6 +186,8 @@ def test_one_line_says_what_is_wrong(corpus, trained, model, tmp_path):
         emomc.Regressor().predict(samples, sampling_rate=RATE)
     with pytest.raises(emomc.InputError, match="both are given"):
         trained.predict(samples[:1], sampling_rate=RATE, speakers=["a"], enrolment=samples[1:2])
+    with pytest.raises(emomc.InputError, match="enrolment: arrays, and sampling_rate has 2 different rates"):
+        trained.predict(samples[:2], sampling_rate=[RATE, 2 * RATE], enrolment=samples[2:3])
     with pytest.raises(emomc.InputError, match="nowhere.wav"):
         trained.predict(["nowhere.wav"])
 
