@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "csv_field.hpp"
 #include "emomc/emotion/softmax_job.hpp"
@@ -110,6 +111,37 @@ Json numbers_by_knowledge(const LabelledFrames& frames, const RegressionEvaluati
   return list;
 }
 
+// A list of {"column", "values"}: for each value of a column, the numbers of utterances and speakers and the
+// scores of each dimension.
+Json numbers_by_group(const LabelledFrames& frames, const RegressionEvaluation& evaluation) {
+  Json result = Json::array();
+  for (const UtteranceGroups& groups : frames.groups) {
+    Json values = Json::array();
+    for (std::size_t g = 0; g < groups.values.size(); ++g) {
+      const auto part_of = [&](const NumberPredictions& all) {
+        NumberPredictions part;
+        for (std::size_t i = 0; i < evaluation.utterances.size(); ++i) {
+          if (groups.group_of[evaluation.utterances[i]] != static_cast<int>(g)) continue;
+          part.truth.push_back(all.truth[i]);
+          part.predicted.push_back(all.predicted[i]);
+          part.speaker.push_back(all.speaker[i]);
+        }
+        return part;
+      };
+      const NumberPredictions first = part_of(evaluation.predictions[0]);
+      if (first.truth.empty()) continue;
+      Json entry{{"value", groups.values[g]},
+                 {"utterances", first.truth.size()},
+                 {"speakers", std::set<int>(first.speaker.begin(), first.speaker.end()).size()}};
+      for (std::size_t d = 0; d < frames.dimensions.size(); ++d)
+        entry["dimensions"][frames.dimensions[d]] = scores_of(part_of(evaluation.predictions[d]));
+      values.push_back(std::move(entry));
+    }
+    result.push_back({{"column", groups.column}, {"values", std::move(values)}});
+  }
+  return result;
+}
+
 Json scores_json_of(const LabelledFrames& frames, const EvaluationPlan& plan, const EvaluationConfig& config,
                     std::size_t columns, const RegressionEvaluation& evaluation) {
   Json folds = Json::array();
@@ -128,6 +160,7 @@ Json scores_json_of(const LabelledFrames& frames, const EvaluationPlan& plan, co
   json["functionals"] = functionals_json(config, columns);
   for (std::size_t d = 0; d < frames.dimensions.size(); ++d)
     json["regression"][frames.dimensions[d]] = dimension_json(frames, evaluation, d);
+  if (!frames.groups.empty()) json["by"] = numbers_by_group(frames, evaluation);
   json["known_of_speaker"] = numbers_by_knowledge(frames, evaluation);
   return json;
 }

@@ -2,6 +2,7 @@
 // recordings.
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "browser.hpp"
 #include "evaluation_report.hpp"
@@ -131,6 +132,48 @@ TEST_F(Regression, TakesAManifestWithoutLabelsAndFoldsFromAFile) {
   EXPECT_GT(scores["regression"]["arousal"]["ccc"], 0.7);
 }
 
+// The scores of each group are computed anew from the predictions.
+TEST_F(Regression, IsScoredByAColumn) {
+  folder.write("speakers.csv", "speaker,gender\ns1,f\ns2,m\ns3,f\ns4,\n");
+  const json plain = evaluate("--output plain");
+  const json scores = evaluate("--by gender --set by.file=speakers.csv");
+  EXPECT_FALSE(plain.contains("by"));
+  EXPECT_EQ(folder.read("run/predictions.csv"), folder.read("plain/predictions.csv"));
+  ASSERT_EQ(scores["by"].size(), 1u);
+  EXPECT_EQ(scores["by"][0]["column"], "gender");
+  const json& groups = scores["by"][0]["values"];
+  ASSERT_EQ(groups.size(), 3u);
+  const auto rows = testing::csv(folder.read("run/predictions.csv"));
+  const std::vector<std::pair<std::string, std::set<std::string>>> expected{
+      {"", {"s4"}}, {"f", {"s1", "s3"}}, {"m", {"s2"}}};
+  for (std::size_t g = 0; g < 3; ++g) {
+    const auto& [value, speakers] = expected[g];
+    SCOPED_TRACE(value);
+    EXPECT_EQ(groups[g]["value"], value);
+    EXPECT_EQ(groups[g]["utterances"], 9 * speakers.size());
+    EXPECT_EQ(groups[g]["speakers"], speakers.size());
+    for (const auto& [name, first] : {std::pair{"arousal", 2}, {"valence", 8}}) {
+      double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0, squares = 0;
+      for (std::size_t i = 1; i < rows.size(); ++i) {
+        if (!speakers.contains(rows[i][1])) continue;
+        const double truth = std::stod(rows[i][static_cast<std::size_t>(first)]),
+                     mean = std::stod(rows[i][static_cast<std::size_t>(first + 1)]);
+        n += 1, x += truth, y += mean, xx += truth * truth, yy += mean * mean, xy += truth * mean;
+        squares += (truth - mean) * (truth - mean);
+      }
+      const double ccc = 2 * (xy - x * y / n) / (xx - x * x / n + yy - y * y / n + (x - y) * (x - y) / n);
+      const json& one = groups[g]["dimensions"][name];
+      EXPECT_NEAR(one["ccc"], ccc, 1e-9) << name;
+      EXPECT_NEAR(one["rmse"], std::sqrt(squares / n), 1e-9) << name;
+      EXPECT_EQ(one["ccc_interval"][0].is_null(), speakers.size() == 1) << name;
+    }
+  }
+  const auto shown = folder.run("evaluate config.yaml --by gender --set by.file=speakers.csv --resume");
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  for (const char* word : {"arousal by gender", "valence by gender", "(empty)"})
+    EXPECT_NE(shown.out.find(word), std::string::npos) << word << "\n" << shown.out;
+}
+
 TEST_F(Regression, RefusesNumbersThatAreNone) {
   const std::string text = labels();
   const auto with = [&](const std::string& value) {
@@ -171,7 +214,7 @@ TEST_F(Regression, RefusesKeysAndOptionsOfClasses) {
   refused("--set classification.class_prior=observed", {"classification.class_prior", "remove it"});
   refused("--set softmax.draws=100", {"softmax.draws", "remove it"});
   refused("--set likelihood.components=4", {"likelihood.components", "mixtures"});
-  refused("--by arousal --set by.file=labels.csv", {"by.columns", "classifiers of classes"});
+  refused("--by mood --set by.file=labels.csv", {"no column 'mood'", "labels.csv"});
   refused("--set classifier=softmax", {"corpus.dimensions", "classifier: regression"});
   refused("--set 'corpus.dimensions=[]'", {"corpus.dimensions", "missing", "[arousal, valence]"});
   refused("--set corpus.dimensions_file=", {"corpus.dimensions", "dimensions_file"});

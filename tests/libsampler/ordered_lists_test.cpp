@@ -181,7 +181,7 @@ const std::vector<Expected>& expected() {
 // There are 9 values x 2 moments x 2 orders x 8 proposals = 288 comparisons of 5 standard errors, which gives
 // a false alarm in 2e-4 of all seeds; the seed is fixed.
 TEST(OrderedLists, EveryProposalSamplesTheOrderStatistics) {
-  constexpr std::size_t kChains = 20, kDraws = 2000;
+  constexpr std::size_t kChains = 20, kDraws = 4000;
   for (const ListOrder order : {ListOrder::increasing, ListOrder::decreasing}) {
     ExpressionSpec spec;
     PriorSet prior;

@@ -1,4 +1,4 @@
-// The page of a regression, made from the data inside it: dimensions (name, scores, by_speaker, known), levels and
+// The page of a regression, made from the data inside it: dimensions (name, scores, by_speaker, known, by), levels and
 // the share of true numbers inside intervals of each, and rows (utterance, speaker, then for each dimension truth, mean,
 // sd, low, high). null stands for a number that is not finite.
 
@@ -72,6 +72,19 @@ data.dimensions.forEach(({ name, covered }, d) => {
     options: { scales: { x: axis("probability of the interval", { min: 0, max: 1 }), y: axis("share inside", { min: 0, max: 1 }) },
       plugins: { legend: { labels: { boxWidth: 10 } } } } });
 });
+
+// Groups of utterances.
+for (const { name, by } of data.dimensions)
+  for (const { column, rows } of by) {
+    const box = element("div", undefined, "scroll"), table = element("table");
+    table.append(row("th", [`${name} by ${column}`, "utterances", "speakers", "CCC", "95 % interval", "RMSE", "90 % coverage", "log density"]));
+    for (const { value, utterances, speakers, scores: s } of rows)
+      table.append(row("td", [value === "" ? "(empty)" : value, String(utterances), String(speakers), digits(s.ccc), range(s.ccc_interval),
+        digits(s.rmse), digits(s.coverage_90), digits(s.log_density)]));
+    box.append(table);
+    $("by").append(box);
+  }
+if (!$("by").children.length) $("by-section").remove();
 
 // What is known of the speaker.
 $("known").append(row("th", ["", "known", "CCC", "95 % interval", "less all recordings", "RMSE", "90 % coverage", "log density"]));

@@ -86,7 +86,7 @@ std::vector<EvaluationKey> group_keys() {
       {"by.columns",
        "columns by whose values scores are given beside all together: [gender]; of evaluate only",
        [](const YamlValue& v, EvaluationConfig& c) { c.by.columns = read_list(v, "columns"); },
-       [](const EvaluationConfig& c) { return write_list(c.by.columns); }, has_classes, kOfClasses},
+       [](const EvaluationConfig& c) { return write_list(c.by.columns); }},
       {"by.file",
        "the CSV that has them, with a column recording, path, utterance or file, or speaker; \"\": the "
        "corpus's manifest",

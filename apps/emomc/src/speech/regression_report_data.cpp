@@ -39,6 +39,22 @@ json scores_of(const JsonValue& value) {
   return result;
 }
 
+// The scores of one dimension for each value of the columns in by.columns; empty if there are none.
+json groups_of(const JsonValue& scores, const std::string& dimension) {
+  json list = json::array();
+  if (!scores.has("by")) return list;
+  for (const auto& entry : scores.at("by").items()) {
+    json rows = json::array();
+    for (const auto& one : entry.at("values").items())
+      rows.push_back({{"value", one.at("value").text()},
+                      {"utterances", one.at("utterances").count()},
+                      {"speakers", one.at("speakers").count()},
+                      {"scores", scores_of(one.at("dimensions").at(dimension))}});
+    list.push_back({{"column", entry.at("column").text()}, {"rows", std::move(rows)}});
+  }
+  return list;
+}
+
 json dimension_of(const JsonValue& scores, const std::string& name, const Names& speakers,
                   std::size_t levels) {
   const JsonValue value = scores.at("regression").at(name), by_speaker = value.at("ccc_by_speaker");
@@ -52,7 +68,8 @@ json dimension_of(const JsonValue& scores, const std::string& name, const Names&
           {"scores", scores_of(value)},
           {"by_speaker", of_speakers},
           {"covered", value.at("coverage_of_level").numbers(levels)},
-          {"known", known}};
+          {"known", known},
+          {"by", groups_of(scores, name)}};
 }
 
 // Rows [utterance, speaker, then for each dimension truth, mean, sd, low and high].

@@ -40,6 +40,34 @@ std::string speakers_text(const std::string& name, const Json& one, std::size_t 
   return wrapped(text, width) + "\n";
 }
 
+// Tables of the scores for each value of the columns in by.columns.
+std::string groups_of_numbers_text(const Json& columns, const Json& dimensions, std::size_t width) {
+  std::string text;
+  for (const Json& dimension : dimensions) {
+    const std::string name = dimension.get<std::string>();
+    for (const Json& entry : columns) {
+      TextTable table({{name + " by " + entry["column"].get<std::string>()},
+                       {"utterances", 2},
+                       {"speakers", 3},
+                       {"CCC"},
+                       {"95 % interval", 4},
+                       {"RMSE"},
+                       {"90 % cover", 1},
+                       {"log density"}});
+      for (const Json& group : entry["values"]) {
+        const std::string value = group["value"].get<std::string>();
+        const Json& one = group["dimensions"][name];
+        table.add({value.empty() ? "(empty)" : value, std::to_string(group["utterances"].get<std::size_t>()),
+                   std::to_string(group["speakers"].get<std::size_t>()), three(real(one["ccc"])),
+                   interval_of(one, "ccc"), three(real(one["rmse"])), three(real(one["coverage_90"])),
+                   three(real(one["log_density"]))});
+      }
+      text += "\n" + table.text(width);
+    }
+  }
+  return text;
+}
+
 std::string known_numbers_text(const Json& entries, const Json& dimensions, std::size_t width) {
   std::string text;
   for (const Json& dimension : dimensions) {
@@ -81,6 +109,7 @@ std::string regression_text(const Json& scores, std::size_t width) {
     text +=
         wrapped("log density of training speakers left out in turn, to choose settings by:" + inner, width) +
         "\n";
+  if (scores.contains("by")) text += groups_of_numbers_text(scores["by"], scores["dimensions"], width);
   return text + known_numbers_text(scores["known_of_speaker"], scores["dimensions"], width);
 }
 
