@@ -75,7 +75,7 @@ TEST(EvaluationConfigDefaults, OfACorpusWithDimensionsAreThoseOfARegression) {
   EXPECT_EQ(config.regression.prior_sds, RegressionSettings().prior_sds);
   const std::string text = to_yaml(config);
   EXPECT_EQ(parsed(text), config);
-  for (const char* key : {"classes", "labels", "class_prior", "softmax", "likelihood", "by:"})
+  for (const char* key : {"classes", "labels", "class_prior", "softmax", "likelihood"})
     EXPECT_EQ(text.find(key), std::string::npos) << key << "\n" << text;
   const EvaluationConfig given =
       parsed(numbers + "classifier: regression\nregression: {prior_sds: [0.5, 2], sd_factor: 1.25}\n");

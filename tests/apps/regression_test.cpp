@@ -322,7 +322,8 @@ TEST_F(Regression, IsComparedWithOtherRegressions) {
 
 TEST_F(Regression, HasAReport) {
   if (!app::has_evaluation_report()) GTEST_SKIP() << "a build without libjs-chart.js";
-  evaluate();
+  folder.write("speakers.csv", "speaker,gender\ns1,f\ns2,m\ns3,f\ns4,m\n");
+  evaluate("--by gender --set by.file=speakers.csv");
   ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
   EXPECT_EQ(folder.read("page.html"), folder.read("run/report.html"));
   const std::string text = folder.read("run/predictions.csv");
@@ -342,6 +343,7 @@ TEST_F(Regression, HasAReport) {
   const std::string all = shown["text"];
   EXPECT_NE(all.find("36 utterances of 4 speakers"), std::string::npos);
   EXPECT_NE(all.find("arousal, predicted"), std::string::npos);
+  EXPECT_NE(all.find("valence by gender"), std::string::npos);
 }
 
 }  // namespace
