@@ -220,7 +220,7 @@ def main():
     parser.add_argument("-o", "--output", help="a JSON file, name: hash")
     parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"))
     parser.add_argument("--configs", type=pathlib.Path, help="hash the configurations of this directory instead")
-    parser.add_argument("--data", type=pathlib.Path, help="with --configs: what they call ../shared/data")
+    parser.add_argument("--data", type=pathlib.Path, help="with --configs: the folder that replaces ../shared/data")
     options = parser.parse_args()
     if options.compare:
         return compare(*options.compare)

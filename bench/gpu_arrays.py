@@ -147,9 +147,9 @@ def first_library():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", choices=LIBRARIES, help="whose arrays; default: the first that is there")
+    parser.add_argument("--library", choices=LIBRARIES, help="the library of the arrays; default: the first that is installed")
     parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--draws", type=int, default=100, help="of each of 4 chains, and steps of warm-up")
+    parser.add_argument("--draws", type=int, default=100, help="draws of each of 4 chains, and steps of warm-up")
     parser.add_argument("--cuda", default="/usr/local/cuda", help="folder of CUDA's toolkit")
     parser.add_argument("--json", help="file for the results")
     options = parser.parse_args()

@@ -35,14 +35,14 @@ check() { # root
     lines=$(breaches "$1" $pair)
     [[ -z $lines ]] && continue
     found=1
-    echo "lib${pair% *} must not know lib${pair#* }:"
+    echo "lib${pair% *} must not depend on lib${pair#* }:"
     echo "$lines"
   done
   # Lines with headers of YAML and of the command line are printed, too.
   lines=$(cd "$1" && search -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](yaml-cpp|CLI|spdlog)/' lib*)
   if [[ -n $lines ]]; then
     found=1
-    echo "no library must know YAML or the command line:"
+    echo "no library may depend on YAML or the command line:"
     echo "$lines"
   fi
   return $found

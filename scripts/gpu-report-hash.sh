@@ -13,7 +13,7 @@ if [[ ${1:-} == --check ]]; then
   if [[ $reported == "$hash" ]]; then
     echo "docs/gpu-report.md is of these device sources"
   else
-    echo "WARNING: docs/gpu-report.md is stale: it speaks of device sources ${reported:-(none)}, these are $hash." \
+    echo "WARNING: docs/gpu-report.md is stale: it is about device sources ${reported:-(none)}, these are $hash." \
       "scripts/test-gpu.sh on a machine with a GPU writes a new one."
   fi
 else

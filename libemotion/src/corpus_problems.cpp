@@ -54,6 +54,13 @@ std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector
   for (Utterance& utterance : listing.utterances) emotions.push_back(&utterance.emotion);
   rename_labels(corpus.labels, emotions);
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
+  std::set<std::string> found;
+  for (const Utterance& utterance : listing.utterances) found.insert(utterance.emotion);
+  const std::vector<std::string> all(found.begin(), found.end());
+  for (const std::string& name : corpus.classes)
+    if (!found.contains(name))
+      throw InputError("corpus.classes: no utterance is " + excerpt(name) + "; " +
+                       did_you_mean(nearest_name(name, all)) + "found: " + joined(all));
   std::erase_if(listing.utterances, [&](const Utterance& utterance) {
     return !classes.empty() && !classes.contains(utterance.emotion);
   });

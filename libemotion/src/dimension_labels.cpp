@@ -83,9 +83,9 @@ std::vector<double> dimension_labels(const std::vector<UtteranceFrames>& utteran
   for (std::size_t u = 0; u < utterances.size(); ++u) {
     const std::optional<std::size_t> row = rows[u];
     if (!row)
-      throw InputError(fmt::format("corpus.dimensions: {}: recording {} has no row; its first name is {}",
-                                   numbers.names.file, excerpt(utterances[u].id),
-                                   excerpt(numbers.names.names[0])));
+      throw InputError(
+          fmt::format("corpus.dimensions: {}: recording {} has no row; the first name in the file is {}",
+                      numbers.names.file, excerpt(utterances[u].id), excerpt(numbers.names.names[0])));
     for (std::size_t d = 0; d < corpus.dimensions.size(); ++d) {
       labels.push_back(numbers.values[*row * corpus.dimensions.size() + d]);
       if (std::isnan(labels.back()))

@@ -22,9 +22,10 @@ void refuse_if_nothing_fits(const UtteranceTable& table, const std::vector<Utter
                             const std::vector<std::optional<std::size_t>>& rows) {
   for (const auto& row : rows)
     if (row) return;
-  throw InputError(fmt::format(
-      "features.table: {}: none of its {} names is that of a recording; its first one is {}, the corpus's {}",
-      table.file, table.names.size(), excerpt(table.names[0]), excerpt(wanted[0].id)));
+  throw InputError(
+      fmt::format("features.table: {}: none of its {} names is that of a recording; its first name is {}, "
+                  "the first of the corpus is {}",
+                  table.file, table.names.size(), excerpt(table.names[0]), excerpt(wanted[0].id)));
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
   CorpusFeatures result;
   const std::vector<Utterance> wanted = wanted_utterances(corpus, result.notes);
   if (wanted.empty()) return result;
-  const UtteranceTable table = read_utterance_table(features.table, features.table_names);
+  const UtteranceTable table = read_utterance_table(features.table, features.table_names, corpus.dimensions);
   std::vector<std::string> ids;
   for (const Utterance& utterance : wanted) ids.push_back(utterance.id);
   const auto rows = rows_of_utterances(table, ids);
@@ -70,8 +71,8 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
   note_problems(repeated, "row repeats another", "rows repeat others", {.refuse = corpus.refuse_unparsed},
                 result.notes);
   result.notes.push_back(
-      fmt::format("table: {}, {} columns, {} rows; {} of them are of no utterance wanted{}", table.file,
-                  stride, table.names.size(), table.names.size() - functionals.rows.size(),
+      fmt::format("table: {}, {} columns, {} rows; {} of them belong to no utterance that is used{}",
+                  table.file, stride, table.names.size(), table.names.size() - functionals.rows.size(),
                   table.skipped.empty()
                       ? ""
                       : "; columns that are no numbers of an utterance: " + excerpt(joined(table.skipped))));

@@ -157,7 +157,7 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
       throw InputError(name + ":" + std::to_string(csv.first_line) +
                        ": there is no data column beside the index");
     table.notes.push_back("the first column, '" + table.columns[0] +
-                          "', is taken for row names and left out; data.columns can ask for it");
+                          "', is taken for row names and left out; data.columns can include it");
   }
   table.texts.resize(table.chosen.size());
   std::vector<std::size_t> label_index;

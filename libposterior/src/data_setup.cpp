@@ -110,7 +110,7 @@ LoadedData prepared(Table table, const ModelSpec& model, bool standardize) {
 
 /// The reason why a GPU cannot call the function of `code`; empty if there is no reason.
 std::string why_no_function_on_gpu(const CodeSource& code) {
-  if (!code.lto_ir) return "calls no function of the program";
+  if (!code.lto_ir) return "cannot call this function";
   std::string problem = runtime_compiler_problem();
   if (problem.empty()) problem = runtime_linker_problem();
   return problem.empty() ? "" : "cannot link a function into its kernels: " + problem;

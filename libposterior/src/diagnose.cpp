@@ -124,7 +124,7 @@ class Judge {
     if (apart.empty() || apart.size() == chains)
       return chains > 1 && apart.size() == chains
                  ? fmt::format(
-                       "every chain has a mean of its own, {:.5g} to {:.5g} with a sd of {:.2g} in a chain",
+                       "every chain has a different mean, {:.5g} to {:.5g} with a sd of {:.2g} in a chain",
                        *std::min_element(means.begin(), means.end()),
                        *std::max_element(means.begin(), means.end()), sd)
                  : "";
@@ -148,10 +148,10 @@ class Judge {
   std::string way_to_meet(std::size_t q, double rhat) const {
     if (!(rhat > 1.1)) return "run longer: more draws, or a larger thin at the same number of draws";
     const std::string others =
-        "other starts (sampler.init), a longer warm-up, split_merge or more chains help them to meet";
+        "other starts (sampler.init), a longer warm-up, split_merge or more chains help them to agree";
     if (is_foreign() || run_.facts.tempering || !are_in_modes_of_their_own(q))
-      return "the chains are in different places: look at their traces; " + others;
-    return "each chain seems to sit in a mode of its own, so there may be more that none has found: "
+      return "the chains have different distributions: look at their traces; " + others;
+    return "each chain seems to be in a different mode, so there may be more modes that no chain has found: "
            "--set sampler.tempering.rungs=12 lets chains pass between modes in proportion to their mass "
            "(docs/tempering.md); " +
            others;
@@ -216,7 +216,7 @@ class Judge {
                       "distributed like the last half",
                       run_.quantity_labels[q], early);
     add(Severity::problem, "warmup", others.empty() ? text : text + "; likewise " + named(others),
-        fmt::format("a longer warm-up than sampler.warmup = {}; the first draws are not of the posterior",
+        fmt::format("a longer warm-up than sampler.warmup = {}; the first draws are not from the posterior",
                     draws_.warmup));
   }
 
@@ -237,14 +237,13 @@ class Judge {
     const bool is_matched = run_.labels != Labels::as_sampled;
     if (verdict_.labels_unmended)
       add(Severity::warning, "labels",
-          fmt::format(
-              "components {} and {} cannot be told apart in all draws: trading them makes next to no "
-              "difference in {:.1f} % (at most {:.0f} % where it does), so what is said of each depends "
-              "on how they are matched",
-              run_.overlap.first, run_.overlap.second, 100 * run_.overlap.share, 100 * run_.bounds.overlap),
-          "what does not depend on labels is not concerned; for the components take fewer of them, or a "
-          "prior "
-          "that tells them apart (prior.order)");
+          fmt::format("components {} and {} cannot be told apart in all draws: exchanging them makes almost "
+                      "no difference in {:.1f} % of the draws (allowed: {:.0f} %), so results for each of "
+                      "them depend on how they are matched",
+                      run_.overlap.first, run_.overlap.second, 100 * run_.overlap.share,
+                      100 * run_.bounds.overlap),
+          "quantities that do not depend on labels are not affected; for the components use fewer of them, "
+          "or a prior that tells them apart (prior.order)");
     else if (is_matched)
       add(Severity::note, "labels",
           "nothing in the model numbers the components, so chain files have them in any order; here they are "
@@ -269,10 +268,9 @@ class Judge {
       add(Severity::note, "input", note, "check that these are the draws that you mean");
     if (!draws_.approximation.empty())
       add(Severity::problem, "approximation",
-          fmt::format(
-              "these are independent draws of a {} approximation, not of Markov chains: R-hat and ESS say "
-              "nothing of how near it is to the posterior",
-              draws_.approximation),
+          fmt::format("these are independent draws of a {} approximation, not of Markov chains: R-hat and "
+                      "ESS do not measure how near it is to the posterior",
+                      draws_.approximation),
           "compare it with a run of Markov chains, or by the Pareto k of importance weights");
   }
 

@@ -79,11 +79,11 @@ class Checks {
       if (rate > most && !is_move_by_fit(block.name)) high.push_back(text);
     }
     if (!none.empty())
-      add(Severity::problem, "acceptance", "next to no proposal is accepted: " + named(none),
+      add(Severity::problem, "acceptance", "almost no proposals are accepted: " + named(none),
           "a longer warm-up, so that its steps are fitted to this chain too, or other starts");
     if (!low.empty())
       add(Severity::warning, "acceptance", "few proposals are accepted: " + named(low),
-          "a longer warm-up, so that steps become as short as this posterior asks for");
+          "a longer warm-up, so that steps become as short as this posterior requires");
     if (!high.empty())
       add(Severity::warning, "acceptance",
           "nearly all proposals are accepted, so steps are short: " + named(high),
@@ -118,7 +118,7 @@ class Checks {
           is_tempered
               ? "points that came from the prior did not enter these modes either: the approximation is "
                 "wrong there, as where a component has few rows, or the modes are too narrow to be found"
-              : "chains left these modes and do not come back, so the draws are of a part of the "
+              : "chains left these modes and do not come back, so the draws cover only a part of the "
                 "posterior: sampler.proposal.kind split_merge and sampler.tempering.rungs move between "
                 "modes; more chains alone do not help");
     if (draws_.num_chains() < 2) return;
@@ -128,7 +128,7 @@ class Checks {
               "no chain started at {:.0f} of the {:.0f} optima that have 1 % of the posterior mass or more; "
               "they have about {:.2g} % of it",
               s.left_out, s.left_out + s.optima, 100 * s.share_left_out),
-          "more chains (sampler.chains) have one for each");
+          "more chains (sampler.chains), so that one starts at each");
     if (s.points <= 1)
       add(Severity::warning, "starts",
           fmt::format(
@@ -141,7 +141,7 @@ class Checks {
               "the best optimum was reached by one of {:.0f} fits only, so there may be better ones; the "
               "chains started at {:.0f} points about it",
               s.fits, s.points),
-          "other seeds (sampler.seed) look elsewhere" + look_for_modes() +
+          "other seeds (sampler.seed) try other starts" + look_for_modes() +
               "; fewer components leave fewer optima");
     else if (s.fits > 0)
       add(Severity::note, "starts",
@@ -149,7 +149,7 @@ class Checks {
                       counted(static_cast<std::size_t>(s.points), "point"),
                       counted(static_cast<std::size_t>(s.optima), "optimum", "optima"),
                       counted(static_cast<std::size_t>(s.fits), "short fit")),
-          "R-hat speaks of modes that a chain started in or came to");
+          "R-hat can only detect modes that a chain has visited");
     else
       check_unused_components();
   }
@@ -195,7 +195,8 @@ class Checks {
     if (faults > 0)
       add(faults > kFaultShare * evaluations ? Severity::warning : Severity::note, "faults",
           fmt::format("{:.0f} proposals had a density of NaN or plus infinity and were rejected", faults),
-          "a few at the edges of the parameter space do no harm; many point at the data or the prior");
+          "a few at the edges of the parameter space do no harm; many indicate a fault in the data or the "
+          "prior");
   }
 
   void check_thinning() {
@@ -207,9 +208,9 @@ class Checks {
     const auto draws = static_cast<double>(draws_.num_draws * draws_.num_chains());
     if (least < 1e300 && least > kIndependent * draws)
       add(Severity::note, "thinning",
-          fmt::format("with thin = {} every draw counts in full (least ESS {:.0f} of {:.0f} draws)",
+          fmt::format("with thin = {} draws are almost independent (least ESS {:.0f} of {:.0f} draws)",
                       draws_.thin, least, draws),
-          "a smaller thin keeps more of what was computed");
+          "a smaller thin keeps more information");
   }
 
   // Compares scales with the lower end of their prior, in the units of the draws.
@@ -248,7 +249,7 @@ class Checks {
           "describes: leave it out (data.columns)");
     if (!names.empty())
       add(Severity::problem, "floor", "scales at their floor: " + named(names),
-          "a component has collapsed, on repeated rows perhaps: fewer components, a prior that keeps scales "
+          "a component has collapsed, perhaps on repeated rows: fewer components, a prior that keeps scales "
           "off zero (lognormal, inverse_gamma), or a higher prior.scale_floor");
   }
 

@@ -219,10 +219,10 @@ std::vector<std::string> switched_labels(const DrawSet& draws) {
     if (orders.empty()) {
       const double traded = switching.traded(parts);
       if (traded < kTraded) return false;
-      sentences.push_back(fmt::format(
-          "label switching: the {} trade places from draw to draw (in {:.0f} % of the draws others of "
-          "them are in a place than mostly are)",
-          parts.what, 100 * traded));
+      sentences.push_back(
+          fmt::format("label switching: the {} change places from draw to draw (in {:.0f} % of the draws "
+                      "their order differs from the usual one)",
+                      parts.what, 100 * traded));
       return true;
     }
     std::string chains;
@@ -233,7 +233,7 @@ std::vector<std::string> switched_labels(const DrawSet& draws) {
       chains += fmt::format("{}{} has them as {}", chains.empty() ? "" : ", ", draws.chains[c], order);
     }
     sentences.push_back(
-        fmt::format("label switching: the {} trade places between chains ({}, against {}); in one "
+        fmt::format("label switching: the {} change places between chains ({}, against {}); in one "
                     "order the chains agree",
                     parts.what, chains, draws.chains[0]));
     return true;

@@ -118,7 +118,7 @@ RowPrediction predict_components(const Inspection& run, Table rows, const std::s
   const int dim = static_cast<int>(rows.columns.size());
   const ParameterLayout layout = layout_of_likelihood(draws.layout, model, dim, name);
   if (!find_mixture(draws))
-    throw InputError(name + ": its likelihood has one component, which all rows are of");
+    throw InputError(name + ": its likelihood has one component only, so that there is nothing to predict");
 
   const ColumnUnits units = centre_of(run, model.components, dim);
   standardize(units, rows.values);

@@ -152,7 +152,8 @@ LikelihoodEngine& Posterior::State::engine_of_rows() {
   if (row_engine) return *row_engine;
   if (data.on_device)
     throw InputError(
-        "log likelihoods of rows, and what takes them, such as leave-one-out and stacking, are computed on "
+        "log likelihoods of rows, and what is computed from them, such as leave-one-out and stacking, are "
+        "computed on "
         "the CPU, and the data are in the memory of a GPU; allowed: a posterior of a copy of the data in the "
         "host's memory");
   host = make_host_device();
@@ -258,7 +259,7 @@ std::ostream& operator<<(std::ostream& out, const RunSummary& summary) {
 std::vector<Finding> diagnose(const Draws& draws) {
   if (draws.num_draws() == 0)
     return {{Severity::problem, "status", "there are no draws: the run was ended during warm-up",
-             "let it go on for longer"}};
+             "let it run for longer"}};
   return diagnose(draws.run);
 }
 

@@ -20,11 +20,11 @@ Kind choose_kind(const RunConfig& config, const RunSetup& setup) {
     return {walk, "the likelihood has no gradient (" + why_not + ")"};
   // A chain that starts far out needs a much shorter step size than all other chains, and may never move.
   if (config.sampler.init == "prior")
-    return {walk, "chains start at draws from the prior, too far apart for the one step size of nuts"};
+    return {walk, "chains start at draws from the prior, too far apart for a common step size of nuts"};
   // With a step size that suits a tail of such a prior, a chain never enters the region where the density is
   // steep (docs/proposals.md).
   if (setup.target->reaches_edge_of_support())
-    return {walk, "a prior reaches the edge of its support, which no one step size of nuts suits"};
+    return {walk, "a prior reaches the edge of its support, which no single step size of nuts suits"};
   return {"nuts", "the likelihood has gradients, and chains start near modes"};
 }
 

@@ -94,9 +94,9 @@ RowPredictor::RowPredictor(const Draws& draws)
   const RunData known = read_run_data(draws.directory, 0);
   expression_ = expression_of_manifest(draws.directory);
   if (!expression_ && !is_of_a_model(layout))
-    throw InputError((draws.directory / "manifest.json").string() +
-                     ": the likelihood of the run is not there, and the parameters of its chains are those "
-                     "of no known model");
+    throw InputError(
+        (draws.directory / "manifest.json").string() +
+        ": the likelihood of the run is missing, and no known model has the parameters of its chains");
   columns_ = known.columns;
   units_ = known.units();
   if (expression_ && !begins_with(layout, expression_->layout()))
@@ -107,12 +107,12 @@ RowPredictor::RowPredictor(const Draws& draws)
 void RowPredictor::check() {
   if (columns_.empty())
     throw InputError((draws_.directory / "manifest.json").string() +
-                     ": the names of the data's columns are not there");
+                     ": the names of the data's columns are missing");
   if (expression_ && expression_->row_outputs().empty())
     throw InputError(name_ + ": the likelihood has no " + key_ +
                      ", which say what to predict for each row, such as p: inv_logit(eta)");
   if (!expression_ && !find_mixture(draws_.run.draws))
-    throw InputError(name_ + ": the likelihood has one component, which all rows are of");
+    throw InputError(name_ + ": the likelihood has one component only, so that there is nothing to predict");
   needed_ = expression_ ? names_of_used(*expression_, columns_,
                                         expression_->columns_of(Expression::Part::row_outputs))
                         : columns_;

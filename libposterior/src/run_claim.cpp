@@ -18,7 +18,7 @@ void RunClaim::begin() {
   if (!lock_) lock_.emplace(directory_);
   if (prepare_run_directory(directory_, policy_) != checkpoint_.has_value())
     throw InputError(directory_.string() +
-                     ": another emomc has worked on this run meanwhile; give the command again");
+                     ": another emomc has worked on this run meanwhile; start the command again");
 }
 
 RunResult sample_to_files(RunFiles& files, SampledChains& chains, std::span<const Target> targets,

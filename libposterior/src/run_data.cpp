@@ -98,8 +98,8 @@ void check_data_files(const std::filesystem::path& directory, const RunData& dat
       throw InputError(
           file == kInMemory
               ? directory.string() +
-                    ": the data of this run were in the memory of a program, which has to look at "
-                    "them itself; in Python by emomc.compare, Draws.predict and to_inferencedata"
+                    ": the data of this run were in the memory of a program, and only the program can use "
+                    "them; in Python by emomc.compare, Draws.predict and to_inferencedata"
               : place + ": there is no such file");
     if (!std::filesystem::is_regular_file(status)) throw InputError(place + ": this is not a regular file");
   }

@@ -196,7 +196,8 @@ void RunFiles::on_longer_warmup(std::int64_t end) {
   sampling_before_ = 0;
   sampling_began_.reset();
   tell_(
-      fmt::format("chains were still on their way; all so far counts as warm-up, and one of {} steps follows",
+      fmt::format("chains have not become stationary; all steps so far count as warm-up, and a warm-up of {} "
+                  "steps follows",
                   end_.warmup()));
 }
 

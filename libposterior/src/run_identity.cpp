@@ -132,7 +132,7 @@ std::string changed_data(const DataFingerprint& was, const DataFingerprint& is) 
         else if (before->hash != now->hash)
           changes.push_back(now->name + " has other values");
       });
-  return changes.empty() ? "their order is another" : first_of(changes);
+  return changes.empty() ? "their order is different" : first_of(changes);
 }
 
 void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identity, const RunConfig& config,
@@ -163,7 +163,8 @@ void refuse_another_run(const Checkpoint& checkpoint, const RunIdentity& identit
     throw InputError(
         where + "the run was made on " + checkpoint.engine + ", this would be on " + engine +
         (without_arithmetic(checkpoint.engine) == without_arithmetic(engine)
-             ? ": draws of this version of emomc have other bits; go on with the one that began, or " + over
+             ? ": this version of emomc gives other draws; go on with the version that began the run, or " +
+                   over
              : ""));
   const std::int64_t thin = config.sampler.thin,
                      sampled =

@@ -99,7 +99,7 @@ std::shared_ptr<const Expression> expression_of_manifest(const std::filesystem::
   const nlohmann::json manifest = read_manifest(file);
   const std::vector<std::string> columns =
       manifest.contains("data") ? strings_at(manifest["data"], "columns") : std::vector<std::string>();
-  if (columns.empty()) throw InputError(file.string() + ": the names of the data's columns are not there");
+  if (columns.empty()) throw InputError(file.string() + ": the names of the data's columns are missing");
   return std::make_shared<Expression>(*spec, columns);
 }
 

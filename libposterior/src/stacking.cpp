@@ -154,7 +154,7 @@ Stacking StackingScores::result(double concentration) const {
                       cluster.weight));
   if (stacking.num_groups < kFewGroups)
     stacking.warnings.push_back(
-        fmt::format("{} that are left out are few to tell weights apart",
+        fmt::format("{} that are left out are few for an estimate of weights",
                     counted(stacking.num_groups, "row or group of rows", "rows or groups of rows")));
   if (draws_of_chain_ < kFewDraws)
     stacking.warnings.push_back(
@@ -165,7 +165,7 @@ Stacking StackingScores::result(double concentration) const {
   if (num_clusters_ > 1 && stacking.elpd - stacking.elpd_of_equal_weights <= by_chance)
     stacking.warnings.push_back(fmt::format(
         "equal weights predict as well (elpd {:.2f}, with these weights {:.2f}, of which {:.1f} is "
-        "gained by chance): the weights say little",
+        "gained by chance): the weights carry little information",
         stacking.elpd_of_equal_weights, stacking.elpd, by_chance));
   return stacking;
 }
@@ -194,7 +194,7 @@ std::vector<StackedRow> stacked_summary(const Inspection& run, std::span<const d
 
 const char* stacking_caveat() {
   return "weights by which the chains' draws predict best, not the posterior's mass in their modes: a cheap "
-         "answer, which sampler.tempering.rungs replaces by draws of the posterior";
+         "approximation; sampler.tempering.rungs gives draws of the posterior";
 }
 
 }  // namespace emomc

@@ -76,7 +76,8 @@ StartLines describe(const StartReport& r) {
     if (place.num_empty == 0)
       text += fmt::format(", reached by {} of {}", place.num_fits, counted(r.num_fits, "fit"));
     if (place.chains.empty())
-      lines.warned.push_back("starts: no chain for the optimum of " + text + "; more chains reach it");
+      lines.warned.push_back("starts: no chain for the optimum of " + text +
+                             "; use more chains to start one there");
     else
       lines.said.push_back("starts: " + chains_text(place.chains) + " at " + text);
   }
@@ -90,7 +91,7 @@ StartLines describe(const StartReport& r) {
   else if (r.num_degenerate > 0)
     lines.said.push_back(
         fmt::format("starts: {} degenerate (a scale at its floor, or a component of fewer rows than "
-                    "columns + 2) and set apart; the best has log posterior {:.2f}",
+                    "columns + 2) and not used; the best of them has log posterior {:.2f}",
                     counted(r.num_degenerate, "fit is", "fits are"), r.best_degenerate));
   return lines;
 }

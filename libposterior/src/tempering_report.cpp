@@ -76,13 +76,11 @@ void check_exchanges(const TemperingSummary& summary, std::size_t num_chains,
                         fmt::format("more rungs than sampler.tempering.rungs = {}", summary.betas.size())});
   }
   if (summary.round_trips < num_chains)
-    findings.push_back(
-        {Severity::warning, "tempering",
-         fmt::format(
-             "{} of points from the cold rung to the last one and back, in {}: the chains have hardly "
-             "had news from there",
-             counted(summary.round_trips, "round trip"), counted(num_chains, "chain")),
-         "run longer, or with other rungs (sampler.tempering.rungs)"});
+    findings.push_back({Severity::warning, "tempering",
+                        fmt::format("{} of points from the cold rung to the last one and back, in {}: hardly "
+                                    "any points of the last rung have reached the chains",
+                                    counted(summary.round_trips, "round trip"), counted(num_chains, "chain")),
+                        "run longer, or with other rungs (sampler.tempering.rungs)"});
 }
 
 }  // namespace emomc

@@ -100,7 +100,8 @@ Checkpoint parse(const std::string& content, const std::string& name) {
                      "--force (its draws can be read as before)");
   try {
     const bool has_rungs = content.starts_with(kMagicOfRungs);
-    if (!has_rungs && !content.starts_with(kMagic)) throw DamagedBytes("it does not begin as one");
+    if (!has_rungs && !content.starts_with(kMagic))
+      throw DamagedBytes("it does not begin as a checkpoint does");
     Fields fields(std::string_view(content).substr(kMagic.size()));
     const auto length = fields.get<std::uint64_t>();
     const auto crc = fields.get<std::uint32_t>();

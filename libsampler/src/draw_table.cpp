@@ -59,7 +59,7 @@ DrawSet read_draw_table(const std::filesystem::path& file) {
     const double draw = csv_number(lines, fields[1]);
     if (!(draw > chain.last_draw))
       lines.refuse("draw " + fields[1] + " of chain " + fields[0] +
-                   " does not follow the one before; draws are to be in order, and there once");
+                   " does not follow the one before; draws must be in order, and each only once");
     chain.last_draw = draw;
     for (std::size_t j = kLabels; j < fields.size(); ++j)
       chain.values.push_back(csv_number(lines, fields[j]));

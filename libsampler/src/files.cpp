@@ -20,7 +20,7 @@ const char* what_to_do(int error) {
     case EDQUOT:
       return " (free some space)";
     case EIO:
-      return " (the disk or the way to it is failing)";
+      return " (the disk or the connection to it is failing)";
     case ENOENT:
     case ENOTDIR:
     case ESTALE:

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 19> kOurFiles = {"config.yaml",
+constexpr std::array<std::string_view, 20> kOurFiles = {"config.yaml",
                                                         "manifest.json",
                                                         "checkpoint",
                                                         "draws.nc",
@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 19> kOurFiles = {"config.yaml",
                                                         "model.json",
                                                         "draws.npy",
                                                         "rotation.npy",
+                                                        "weights.npy",
                                                         "likelihood_source.hpp"};
 // The suffix of the temporary files of write_file_atomically, which a killed run may leave behind.
 constexpr std::string_view kUnfinished = ".tmp";

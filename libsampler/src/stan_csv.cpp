@@ -53,7 +53,7 @@ StanChain read_one(const std::filesystem::path& file) {
   chain.first_draw = std::min(*before, chain.num_rows);
   if (chain.num_draws() == 0)
     throw InputError(file.string() + (chain.header.method == "variational"
-                                          ? ": there are no draws behind the mean of the approximation"
+                                          ? ": there are no draws after the mean of the approximation"
                                           : ": there are no draws after warm-up"));
   return chain;
 }

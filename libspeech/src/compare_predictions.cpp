@@ -2,6 +2,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -61,6 +62,10 @@ Interval uar_interval(const Predictions& predictions, double level) {
   std::vector<double> without;
   for (std::size_t s = 0; speakers.size() > 1 && s < speakers.size(); ++s)
     without.push_back(uar_without(counts, speakers, predictions.num_classes, s));
+  // Equal values give an interval of width 0, although so few speakers cannot show that all others are like
+  // them.
+  if (std::adjacent_find(without.begin(), without.end(), std::not_equal_to<>()) == without.end())
+    without.clear();
   return jackknife_interval(uar_without(counts, speakers, predictions.num_classes, speakers.size()), without,
                             0, 1, level);
 }

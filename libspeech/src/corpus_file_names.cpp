@@ -113,7 +113,7 @@ std::string speaker_of_file(const std::string& kind, const fs::path& file) {
   const auto convention = std::find_if(conventions().begin(), conventions().end(),
                                        [&](const Convention& c) { return c.kind == kind; });
   if (convention == conventions().end())
-    throw InputError("corpus kind '" + kind + "': no names of files are known that say who speaks");
+    throw InputError("corpus kind '" + kind + "': its file names do not identify the speaker");
   // All forms end within the last folder; longer paths would only slow down the match.
   const std::string folder = file.parent_path().filename().string();
   Utterance utterance{(folder.empty() ? "" : folder + "/") + file.stem().string(), "", "", file};

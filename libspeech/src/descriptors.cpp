@@ -129,9 +129,8 @@ const std::vector<Descriptor>& descriptors() {
 struct DescriptorExtractor::Impl {
   static double checked(double rate) {
     if (!(rate >= 2 * kHighestHz && rate <= 1e7))
-      throw setting_error(
-          "sample_rate", rate,
-          "16000 to 1e7 Hz for descriptors of voice and spectrum; resample, or use set: none");
+      throw setting_error("sample_rate", rate,
+                          "16000 to 1e7 Hz for descriptors of voice and spectrum; resample the recordings");
     return rate;
   }
   explicit Impl(double rate)

@@ -40,9 +40,10 @@ Places find_places(const std::string& place, const std::vector<std::string>& hea
   result.is_about_speakers = name == header.size();
   if (result.is_about_speakers) name = index_in(header, "speaker");
   if (name == header.size())
-    throw InputError(place +
-                     ": no column says what the rows are about; allowed: recording, path, utterance or file, "
-                     "or speaker");
+    throw InputError(
+        place +
+        ": no column names the recordings or speakers; allowed: recording, path, utterance or file, "
+        "or speaker");
   const std::size_t value = index_in(header, result.column);
   if (value == header.size()) {
     std::string all;
@@ -135,7 +136,7 @@ std::vector<std::string> values_of_utterances(const NamedColumn& column, const s
       throw InputError(key + ": " + column.file + ": " +
                        (column.is_about_speakers ? "speaker '" + speakers[u] : "recording '" + ids[u]) +
                        "' has no row (" + std::to_string(missing) + " of " + std::to_string(ids.size()) +
-                       " recordings have none); its first name is '" + column.names[0] + "'");
+                       " recordings have none); the first name in the file is '" + column.names[0] + "'");
     values.push_back(column.values[*row]);
   }
   return values;

@@ -54,9 +54,17 @@ struct Plan {
   std::vector<std::size_t> numbers;
 };
 
+/// Which columns of a file are not features: `names` has the names of recordings, `labels` what a model
+/// predicts.
+struct OtherColumns {
+  const std::string& names;
+  const std::vector<std::string>& labels;
+};
+
 // `is_text` states which columns cannot have numbers, according to their type in an ARFF file.
 Plan plan_columns(const std::string& place, const std::vector<std::string>& header,
-                  const std::vector<bool>& is_text, const std::string& names, UtteranceTable& table) {
+                  const std::vector<bool>& is_text, const OtherColumns& others, UtteranceTable& table) {
+  const std::string& names = others.names;
   Plan plan;
   plan.name = header.size();
   if (!names.empty()) {
@@ -79,7 +87,8 @@ Plan plan_columns(const std::string& place, const std::vector<std::string>& head
     if (j == plan.name) continue;
     const std::string name = lower(header[j]);
     const bool is_index = j == 0 && name.empty();
-    if (is_text[j] || is_index || is_one_of(name, kLabelColumns) || is_one_of(name, kNameColumns)) {
+    if (is_text[j] || is_index || is_one_of(name, kLabelColumns) || is_one_of(name, kNameColumns) ||
+        is_one_of(header[j], others.labels)) {
       table.skipped.push_back(header[j]);
       continue;
     }
@@ -104,6 +113,10 @@ double number(std::string_view text, const std::string& place, const std::string
     return 0;  // an underflow
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
     throw InputError(place + ": column " + shown(column) + ": expected a finite number, not " + shown(text));
+  constexpr double kLargest = 1e100;  // squares and their sums must be finite
+  if (std::abs(value) > kLargest)
+    throw InputError(place + ": column " + shown(column) + ": " + shown(text) +
+                     " is out of range; allowed: -1e100 to 1e100");
   return value;
 }
 
@@ -121,7 +134,7 @@ void append_row(const Fields& fields, std::size_t line, const Plan& plan, std::s
     table.values.push_back(number(trimmed_field(fields[plan.numbers[j]]), place, table.columns[j]));
 }
 
-void read_csv(const fs::path& file, const std::string& names, UtteranceTable& table) {
+void read_csv(const fs::path& file, const OtherColumns& others, UtteranceTable& table) {
   const CsvText csv = decode_csv(table.file, content_of(file));
   CsvRecords records(table.file, csv.text, find_separator(table.file, csv), csv.first_line);
   Fields fields;
@@ -129,23 +142,24 @@ void read_csv(const fs::path& file, const std::string& names, UtteranceTable& ta
   std::vector<std::string> header;
   for (const std::string_view field : fields) header.emplace_back(trimmed_field(field));
   const Plan plan = plan_columns(table.file + ":" + std::to_string(records.line()), header,
-                                 std::vector<bool>(header.size()), names, table);
+                                 std::vector<bool>(header.size()), others, table);
   while (records.next(fields)) {
     if (fields.size() == 1 && trimmed_field(fields[0]).empty()) continue;  // a blank line
     append_row(fields, records.line(), plan, header.size(), table);
   }
 }
 
-void read_arff(const fs::path& file, const std::string& names, UtteranceTable& table) {
+void read_arff(const fs::path& file, const OtherColumns& others, UtteranceTable& table) {
   const std::string text = content_of(file);
   ArffRecords records(table.file, text);
   const Plan plan = plan_columns(table.file + ":" + std::to_string(records.line()), records.attributes(),
-                                 records.is_text(), names, table);
+                                 records.is_text(), others, table);
   Fields fields;
   while (records.next(fields)) append_row(fields, records.line(), plan, records.attributes().size(), table);
 }
 
-void read_npy(const fs::path& file, const std::string& names, UtteranceTable& table) {
+void read_npy(const fs::path& file, const OtherColumns& others, UtteranceTable& table) {
+  const std::string& names = others.names;
   if (names.empty())
     throw InputError(table.file +
                      ": an .npy file has no names; features.table_names is a text file with the name of a "
@@ -198,11 +212,12 @@ bool agree(const std::vector<std::string>& a, const std::vector<std::string>& b)
 
 }  // namespace
 
-UtteranceTable read_utterance_table(const fs::path& file, const std::string& names) {
+UtteranceTable read_utterance_table(const fs::path& file, const std::string& names,
+                                    const std::vector<std::string>& labels) {
   UtteranceTable table;
   table.file = file.string();
   const std::string ending = lower(file.extension().string());
-  (ending == ".npy" ? read_npy : ending == ".arff" ? read_arff : read_csv)(file, names, table);
+  (ending == ".npy" ? read_npy : ending == ".arff" ? read_arff : read_csv)(file, {names, labels}, table);
   if (table.names.empty()) throw InputError(table.file + ": there are no rows");
   return table;
 }

@@ -55,7 +55,7 @@ void check(const FeatureSet& features) {
     if (!ids.insert(utterance.id).second)
       throw InputError("utterance '" + utterance.id + "': the id occurs twice");
     if (utterance.num_rows == 0)
-      throw InputError("utterance '" + utterance.id + "': it has no rows, and a table cannot show it");
+      throw InputError("utterance '" + utterance.id + "': it has no rows, and a table cannot represent it");
   }
   for (std::size_t i = 0; i < features.values.size(); ++i)
     if (!std::isfinite(features.values[i]))
@@ -73,8 +73,8 @@ std::string separator_for(const FeatureSet& features) {
       return std::string(1, separator);
   }
   throw InputError(
-      "the names of emotions and speakers have all of _ - + ~ = @: none is left to stand between them in a "
-      "file's name; rename a label");
+      "the names of emotions and speakers have all of _ - + ~ = @: none is left to separate them in a file's "
+      "name; rename a label");
 }
 
 std::string table_text(const FeatureSet& features, const Group& utterances) {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _emomc
-from ._estimator import Estimator, not_fitted
+from ._estimator import Estimator, not_fitted, numbers_of, seed_of
 from ._progress import StageLine, StageProgress
 from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
 
@@ -57,7 +57,7 @@ class Classifier(Estimator):
         that occur, sorted.
     chains, warmup, draws
         Number of Markov chains, number of steps before the first draw (None: 150, or 400 with the horseshoe), and
-        number of draws of each chain (None: 750, or 1000 with the horseshoe).
+        number of draws of each chain (None: 1500, or 1000 with the horseshoe).
     random_state
         Seed of the random numbers. None: 20260101.
     n_threads
@@ -269,7 +269,7 @@ class Classifier(Estimator):
                 continue
             if not least <= int(getattr(self, name)) <= most:
                 raise _emomc.InputError(f"{name}: {getattr(self, name)} is out of range; allowed: {least} to {most}")
-        sds = [float(sd) for sd in self.prior_sds]
+        sds = numbers_of("prior_sds", self.prior_sds)
         if not sds or not all(0 < sd <= 1000 for sd in sds):
             raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
         if not 0 < self.relevant_share < 1:
@@ -294,9 +294,9 @@ class Classifier(Estimator):
             temperature=(1 / 64 if is_ridge else 1.0) if self.temperature is None else float(self.temperature),
             temper=None if self.temper is None else float(self.temper),
             chains=int(self.chains),
-            warmup=(150 if is_ridge else _emomc.horseshoe_warmup) if self.warmup is None else int(self.warmup),
-            draws=(750 if is_ridge else _emomc.horseshoe_draws) if self.draws is None else int(self.draws),
-            seed=20260101 if self.random_state is None else int(self.random_state),
+            warmup=(_emomc.ridge_warmup if is_ridge else _emomc.horseshoe_warmup) if self.warmup is None else int(self.warmup),
+            draws=(_emomc.ridge_draws if is_ridge else _emomc.horseshoe_draws) if self.draws is None else int(self.draws),
+            seed=seed_of(self.random_state),
             threads=int(self.n_threads),
             classes=[str(name) for name in self.classes or ()],
         )

@@ -116,7 +116,7 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
         }
         results.append((row, elpd))
         if problems:
-            warnings.append(f"{name}: diagnose rejects this run ({problems[0].text}); it stands behind the others")
+            warnings.append(f"{name}: diagnose rejects this run ({problems[0].text}); it is ranked behind the others")
         if row["num_bad_k"]:
             warnings.append(
                 f"{name}: Pareto k above {_GOOD_K} for {row['num_bad_k']} of {len(k)} ({row['worst_k']:.2f} at worst): "
@@ -154,7 +154,7 @@ def _standard_error(pointwise: Any) -> float:
 def _check_same_data(first: str, one: Draws, name: str, other: Draws) -> None:
     a, b = one._known_model()._posterior, other._known_model()._posterior
     if a.num_rows != b.num_rows:
-        raise ValueError(f"{name}: {b.num_rows} rows, but {first} has {a.num_rows}; models of the same data compare")
+        raise ValueError(f"{name}: {b.num_rows} rows, but {first} has {a.num_rows}; only models of the same data can be compared")
     for column in set(a.columns) & set(b.columns):
         if not np.array_equal(a.data[:, a.columns.index(column)], b.data[:, b.columns.index(column)]):
-            raise ValueError(f"{name}: other values of {column} than {first}; models of the same data compare")
+            raise ValueError(f"{name}: other values of {column} than {first}; only models of the same data can be compared")

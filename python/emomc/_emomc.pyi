@@ -161,6 +161,8 @@ class Draws:
 
 horseshoe_warmup: int
 horseshoe_draws: int
+ridge_warmup: int
+ridge_draws: int
 
 class SoftmaxOptions:
     @staticmethod

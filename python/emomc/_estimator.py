@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterable
 from typing import Any, Self
 
 from . import _emomc
@@ -35,3 +36,25 @@ def not_fitted(name: str, method: str) -> Exception:
 
         return NotFittedError(message)  # type: ignore[no-any-return]
     return _emomc.InputError(message)
+
+
+def seed_of(random_state: Any) -> int:
+    """Returns the seed of a `random_state`; None: 20260101.
+
+    Raises InputError if it is no integer of 0 to 2^64 - 1.
+    """
+    if random_state is None:
+        return 20260101
+    if not hasattr(random_state, "__index__") or not 0 <= int(random_state) < 2**64:
+        raise _emomc.InputError(f"random_state: {random_state!r}; allowed: an integer of 0 to 2^64 - 1, or None")
+    return int(random_state)
+
+
+def numbers_of(name: str, values: Any) -> list[float]:
+    """Returns a list of numbers. Raises InputError if `values` is none."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise _emomc.InputError(f"{name}: {values!r}; allowed: a list of numbers")
+    try:
+        return [float(value) for value in values]
+    except (TypeError, ValueError):
+        raise _emomc.InputError(f"{name}: {values!r}; allowed: a list of numbers") from None

@@ -58,8 +58,7 @@ def compile_rows(
         import numba
     except ImportError as error:
         raise ImportError(
-            "log_density is a Python function, which Numba has to compile, and there is no Numba here: pip install "
-            "numba, or write the density as an expression"
+            "log_density is a Python function, which Numba has to compile, and Numba is not installed: pip install numba, or write the density as an expression"
         ) from error
     if gradient is not None and gradient != "differences" and not callable(gradient):
         raise TypeError('gradient: allowed: a function, or "differences"')
@@ -152,7 +151,7 @@ class _Compiler:
         arguments: list[str] = []
         for name, argument in inspect.signature(plain).parameters.items():
             if argument.kind not in (argument.POSITIONAL_ONLY, argument.POSITIONAL_OR_KEYWORD):
-                raise InputError(f"{key}: the argument {name} has no place of its own; allowed: columns and parameters")
+                raise InputError(f"{key}: the argument {name} is not positional; allowed: positional arguments, named after columns and parameters")
             if key == "gradient" and name == "out":
                 if name in self.places or name in self.columns:
                     raise InputError("gradient: out is the array of derivatives; give the column or parameter another name")
@@ -186,8 +185,7 @@ def _for_gpu(
             from numba import cuda, types
         except ImportError as error:
             raise InputError(
-                f"{key}: it is a Python function, which Numba's CUDA target has to compile for a GPU, and it is "
-                "not there: pip install numba-cuda, or use backend cpu"
+                f"{key}: it is a Python function, which Numba's CUDA target has to compile for a GPU, and this target is not installed: pip install numba-cuda, or use backend cpu"
             ) from error
         result = types.float64 if key == "log_density" else types.void
         signature = result(

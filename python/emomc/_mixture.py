@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _emomc
 from ._data import columns_of, is_on_gpu, shape_of, table_of
 from ._draws import Draws
-from ._estimator import Estimator, not_fitted
+from ._estimator import Estimator, not_fitted, seed_of
 from ._model import _Density
 from ._priors import Prior, flat_priors
 from ._sample import sample
@@ -187,7 +187,7 @@ class GaussianMixture(Estimator):
     _most_draws = 400
 
     def _seed(self) -> int:
-        return 20260101 if self.random_state is None else int(self.random_state)
+        return seed_of(self.random_state)
 
     def _posterior_of(self, X: Any) -> _emomc.Posterior:
         if self.covariance_type not in self._types:

@@ -312,11 +312,11 @@ class Model(_Density):
                 raise TypeError("log_density: allowed: an expression, or a function of columns and parameters")
             for key, given in (("where", where), ("prepare", prepare), ("linear", linear), ("constants", constants)):
                 if given:
-                    raise ValueError(f"{key}: it goes with an expression; a function has its own words for it")
+                    raise ValueError(f"{key}: allowed with an expression only; a function computes all of the log density itself")
             lengths = {name: length for name, _, length, _ in declared}
             function = compile_rows(log_density, columns, lengths, gradient)
         elif gradient is not None:
-            raise ValueError("gradient: an expression has its own; allowed where log_density is a function")
+            raise ValueError("gradient: the gradient of an expression is derived automatically; allowed if log_density is a function")
         self._function = function  # keeps the compiled code
         self._posterior = _emomc.Posterior.expression(
             columns=columns,

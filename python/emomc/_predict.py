@@ -138,7 +138,7 @@ def predict(
     component, differ, is_most_probable, candidates, used, overlap = found
     if overlap:
         warnings.warn(
-            f"{overlap}; their probabilities depend on how draws are matched, the partition only in what they are called",
+            f"{overlap}; their probabilities depend on how draws are matched, but of the partition only the numbers of the components do",
             stacklevel=3,
         )
     partition = Partition(component, differ, is_most_probable, candidates, used)

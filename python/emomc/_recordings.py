@@ -52,10 +52,21 @@ class Recordings:
         """Returns the labels as texts. Raises InputError if there is not one for each recording."""
         if isinstance(values, str | bytes):
             raise _emomc.InputError(f"{what}: a text; allowed: a list, with one of each recording")
-        texts = [str(value) for value in values]
-        if len(texts) != len(self.items):
-            raise _emomc.InputError(f"{what}: {len(texts)} of {len(self.items)} recordings")
+        given = list(values)
+        if len(given) != len(self.items):
+            raise _emomc.InputError(f"{what}: {len(given)} of {len(self.items)} recordings")
+        for i, value in enumerate(given):
+            if _is_missing(value):
+                raise _emomc.InputError(f"{what}[{i}]: {value!r}; allowed: a label for each recording")
+        texts = [str(value) for value in given]
         return texts
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a label is empty, or None, NaN or NA, by which lists and data frames mark missing values."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return bool(value != value) if isinstance(value, float | np.floating) else str(value).strip() == ""
 
 
 class _RowModel(Protocol):
@@ -91,7 +102,7 @@ def predicted_by_speaker(
         others = Recordings.of(enrolment, _one_rate(sampling_rate, enrolment), None, what="enrolment")
         known, _ = model.rows(others.items, others.names, threads)
         return list(model.by_enrolment(rows, frames, known))
-    who = np.array(given.texts("speakers", speakers if speakers is not None else [""] * len(rows)), dtype=object)
+    who = np.array([""] * len(rows) if speakers is None else given.texts("speakers", speakers), dtype=object)
     all_of_them: list[Any] = []
     for speaker in dict.fromkeys(who):
         own = np.flatnonzero(who == speaker)
@@ -139,6 +150,8 @@ def _item(what: str, one: Any, rate: Any) -> Any:
     samples = _array(what, one)
     if samples.ndim not in (1, 2):
         raise _emomc.InputError(f"{what}: an array with {samples.ndim} axes; allowed: samples, or samples x channels")
+    if samples.size == 0:
+        raise _emomc.InputError(f"{what}: there are no samples")
     if samples.ndim == 2 and samples.shape[1] > samples.shape[0]:
         raise _emomc.InputError(
             f"{what}: {samples.shape[0]} samples of {samples.shape[1]} channels; allowed: samples x channels"

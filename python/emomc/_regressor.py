@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _emomc
-from ._estimator import Estimator, not_fitted
+from ._estimator import Estimator, not_fitted, numbers_of, seed_of
 from ._progress import StageLine, StageProgress
 from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
 
@@ -155,7 +155,7 @@ class Regressor(Estimator):
         who = given.texts("speakers", speakers)
         if self.functionals not in _FUNCTIONALS:
             raise _emomc.InputError(f"functionals: {self.functionals} is unknown; allowed: {', '.join(_FUNCTIONALS)}")
-        sds = [float(sd) for sd in self.prior_sds]
+        sds = numbers_of("prior_sds", self.prior_sds)
         if not sds or not all(0 < sd <= 1000 for sd in sds):
             raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
         if self.sd_factor is not None and not 0 < self.sd_factor <= 1000:
@@ -172,7 +172,7 @@ class Regressor(Estimator):
                 functionals=self.functionals,
                 prior_sds=sds,
                 sd_factor=None if self.sd_factor is None else float(self.sd_factor),
-                seed=20260101 if self.random_state is None else int(self.random_state),
+                seed=seed_of(self.random_state),
                 threads=int(self.n_threads),
                 dimensions=dimensions,
                 progress=show,

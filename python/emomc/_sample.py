@@ -132,7 +132,7 @@ def sample(
     if resume and overwrite:
         raise ValueError("resume, overwrite: both are True; allowed: one of them")
     if directory is None and (resume or overwrite):
-        raise ValueError("resume, overwrite: they are for runs with a directory")
+        raise ValueError("resume, overwrite: allowed with a directory only")
     if directory is not None and not os.fspath(directory):
         raise ValueError("directory: it is empty; allowed: a path, or None")
     until = dict(until or {})

@@ -140,7 +140,7 @@ void add_array(const Array& array, Columns& columns) {
   const bool is_host = array.device_type() == nb::device::cpu::value;
   if (!is_host && array.device_type() != nb::device::cuda::value &&
       array.device_type() != nb::device::cuda_managed::value)
-    throw InputError("data: an array of a device that is none of CUDA (DLPack's " +
+    throw InputError("data: an array on a device that is not a CUDA device (DLPack's " +
                      std::to_string(array.device_type()) +
                      "); allowed: arrays of the host or of a GPU of NVIDIA");
   columns.add(array.data(), shape, strides, kind_of(array.dtype()), bytes,

@@ -44,7 +44,8 @@ nb::list rows_of(const RunSummary& summary) {
 nb::dict evidence_of(const Draws& draws) {
   if (!draws.rungs)
     throw InputError(
-        "the draws have no rungs, which the evidence is from; sample with tempering, such as tempering=12");
+        "the draws have no rungs, from which the evidence is computed; sample with tempering, such as "
+        "tempering=12");
   Evidence e;
   {
     const nb::gil_scoped_release release;

@@ -145,6 +145,8 @@ void add_emotion(nb::module_& m) {
                   nb::arg("prior"), nb::arg("prior_sds"), nb::arg("relevant_share"), nb::arg("slab_scale"),
                   nb::arg("temperature"), nb::arg("temper").none(), nb::arg("chains"), nb::arg("warmup"),
                   nb::arg("draws"), nb::arg("seed"), nb::arg("threads"), nb::arg("classes"));
+  m.attr("ridge_warmup") = SoftmaxConfig().warmup;
+  m.attr("ridge_draws") = SoftmaxConfig().draws;
   m.attr("horseshoe_warmup") = kHorseshoeWarmup;
   m.attr("horseshoe_draws") = kHorseshoeDraws;
   nb::class_<SoftmaxModel>(m, "SoftmaxModel")

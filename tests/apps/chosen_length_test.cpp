@@ -34,7 +34,7 @@ std::size_t draws_of(const StruckRun& run, const std::string& name) {
 
 TEST(ChosenLength, ADefaultRunGoesOnUntilDiagnosePasses) {
   StruckRun run("likelihood: {components: 2}\n");
-  EXPECT_NE(run.folder.read("whole/run.log").find("diagnose finds no fault"), std::string::npos);
+  EXPECT_NE(run.folder.read("whole/run.log").find("diagnose finds no problem"), std::string::npos);
   EXPECT_EQ(manifest_of(run, "whole")["ended_by"], "converged");
   EXPECT_EQ(run.folder.run("diagnose whole").exit_code, 0);
   const std::size_t draws = draws_of(run, "whole");

@@ -171,10 +171,10 @@ TEST_F(Columns, TheErrorForAnUnknownNameSuggestsARename) {
       "data: {file: birds.csv}\nlikelihood: {parameters: {m: {}}, log_density: \"NAME * m\"}\n"
       "prior: {m: {normal: {mean: 0, sd: 1}}}\n";
   const auto suggests = [&](const std::string& name, const std::string& column) {
-    expect_config_refused(replaced(plain, "NAME", name),
-                          {"there is no column, parameter or constant " + name + "; the column \"" + column +
-                           "\" has no name that expressions can write, data.rename: {" + name + ": \"" +
-                           column + "\"} gives it one"});
+    expect_config_refused(
+        replaced(plain, "NAME", name),
+        {"there is no column, parameter or constant " + name + "; the name of the column \"" + column +
+         "\" cannot be used in expressions, data.rename: {" + name + ": \"" + column + "\"} changes it"});
   };
   suggests("body_mass", "Body Mass (g)");
   suggests("island", "The Island");
@@ -227,14 +227,14 @@ TEST_F(Columns, KindsThatAreNoneAreRefused) {
   folder.write("counts.csv", kCounts);
   expect_config_refused(
       replaced(kKinds, "x: real", "x: categorical"),
-      {"c.yaml:1: data.kinds.x: categorical: data.categories: {x: auto} says so; allowed here: "
+      {"c.yaml:1: data.kinds.x: categorical: write data.categories: {x: auto} for this; allowed here: "
        "integer, real"});
   expect_config_refused(replaced(kKinds, "x: real", "x: int"),
                         {"c.yaml:1: data.kinds.x: int is unknown; allowed: integer, real"});
   expect_config_refused(replaced(kKinds, "x: real", "z: real"),
                         {"c.yaml:1: data.kinds.z: no expression uses this column;", "allowed: id, n, x"});
   expect_config_refused(replaced(kKinds, "x: real", "x: real}, categories: {x: auto"),
-                        {"data.kinds.x: this is a category, by data.categories"});
+                        {"data.kinds.x: this column is a category in data.categories"});
   expect_config_refused("data: {file: counts.csv, kinds: {x: real}}\n",
                         {"data.kinds: model gaussian_mixture does not use this key"});
 }
@@ -320,14 +320,14 @@ TEST_F(Columns, ThatCannotBeStandardizedAreRefused) {
     return replaced(kAges, "[age], weights", columns + ", weights");
   };
   expect_config_refused(listed("[age, w]"),
-                        {"c.yaml:1: data.standardize: w has the weights, by data.weights"});
+                        {"c.yaml:1: data.standardize: w is the column of weights (data.weights)"});
   expect_config_refused(listed("[g]"), {"an index of c [2] counts from 0, and column g is standardised"});
   expect_config_refused(listed("[y]"), {"data.standardize: y is drawn by likelihood.simulate"});
   expect_config_refused(replaced(listed("[y]"), "{y: \"normal_rng(eta", "{z: \"normal_rng(eta"),
                         {"c.yaml:5: likelihood.log_density, column 13: column y is standardised, as "
                          "data.standardize says, and its density would be of other units"});
   expect_config_refused(replaced(listed("[age]"), "weights: w", "weights: w, kinds: {age: integer}"),
-                        {"data.standardize: age is an integer, by data.kinds"});
+                        {"data.standardize: age is an integer (data.kinds)"});
   expect_config_refused(replaced(listed("[g]"), "weights: w", "weights: w, categories: {g: auto}"),
                         {"data.standardize: g is a category"});
   expect_config_refused(listed("[agee]"), {"no expression uses the column agee; did you mean age?"});

@@ -135,7 +135,7 @@ TEST(ContinuedRun, ARunOfAnotherArithmeticIsRefused) {
     write_checkpoint(file, checkpoint);
     const auto before = contents_of(run.folder.path() / "run");
     expect_refused(run.folder, "run config.yaml --output run --resume",
-                   {"the run was made on " + was + ", this would be on " + is, "other bits", "--force"});
+                   {"the run was made on " + was + ", this would be on " + is, "other draws", "--force"});
     EXPECT_EQ(contents_of(run.folder.path() / "run"), before) << "something was written";
   }
   checkpoint.engine = is;

@@ -84,7 +84,7 @@ TEST_F(DeviceTeam, AFaultOfOneEndsAllAndTheRunGoesOnWithAnotherNumber) {
     EXPECT_NE(message.find("cudaErrorLaunchFailure"), std::string::npos) << message;
     if (folder.exists("run/checkpoint")) {
       ++with_checkpoint;
-      EXPECT_NE(message.find("is good; when this is mended, go on"), std::string::npos) << message;
+      EXPECT_NE(message.find("is good; when this is fixed, go on"), std::string::npos) << message;
       EXPECT_EQ(manifest()["status"], "failed");
     }
     EXPECT_TRUE(run("run", hosts(with_checkpoint % 3)).finished);

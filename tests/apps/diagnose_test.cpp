@@ -168,13 +168,13 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesAreNamed) {
   });
   EXPECT_EQ(
       text_of(diagnosis(vector, 1), "labels"),
-      "label switching: the components of mu trade places between chains (chain1.csv has them as 3 1 2, "
+      "label switching: the components of mu change places between chains (chain1.csv has them as 3 1 2, "
       "against chain0.csv); in one order the chains agree");
   const auto arrays = write_chains("mu1,mu2", 2, 400, [](int i, int c) {
     const double a = normal(i, c, 1), b = 8 + normal(i, c, 2);
     return std::vector<double>{normal(i, c, 0), c ? b : a, c ? a : b};
   });
-  EXPECT_NE(text_of(diagnosis(arrays, 1), "labels").find("the arrays mu1, mu2, ... trade places"),
+  EXPECT_NE(text_of(diagnosis(arrays, 1), "labels").find("the arrays mu1, mu2, ... change places"),
             std::string::npos);
   // Chains in different modes must not be taken for chains with switched labels.
   const auto apart = write_chains("mu.1,mu.2", 2, 400, [](int i, int c) {
@@ -204,7 +204,7 @@ TEST_F(Diagnose, LabelsThatSwitchFromDrawToDrawInForeignFilesAreNamed) {
     for (int k = 0; k < 3; ++k) x.push_back(means[(k + which(i, c)) % 3] + normal(i, c, 1 + k));
     return x;
   });
-  EXPECT_NE(switched.find("label switching: the components of mu trade places from draw to draw (in 6"),
+  EXPECT_NE(switched.find("label switching: the components of mu change places from draw to draw (in 6"),
             std::string::npos)
       << switched;
   // These four files must not be taken for switched labels: exchangeable errors, which overlap; components
@@ -237,7 +237,7 @@ TEST_F(Diagnose, SwitchedLabelsInForeignFilesNeedNotAgreeInEverything) {
     const double a = normal(i, c, 1) + (c > 1 ? 0.8 : 0.0), b = 4 + normal(i, c, 2);
     return std::vector<double>{normal(i, c, 0), c % 2 ? b : a, c % 2 ? a : b};
   });
-  EXPECT_NE(text_of(diagnosis(files, 1), "labels").find("the components of mu trade places between chains"),
+  EXPECT_NE(text_of(diagnosis(files, 1), "labels").find("the components of mu change places between chains"),
             std::string::npos);
 }
 
@@ -319,7 +319,7 @@ TEST_F(Diagnose, AColumnOfFewValuesIsNamedAndNotCalledACollapse) {
       "warning: this run should not be trusted as it is: diagnose finds 1 problem: " + text;
   EXPECT_NE(result.err.find("the draws have converged after"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find(verdict), std::string::npos) << result.err;
-  EXPECT_EQ(result.err.find("diagnose finds no fault"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("diagnose finds no problem"), std::string::npos) << result.err;
   const auto quiet = folder.run("run run.yaml -q --force");
   ASSERT_EQ(quiet.exit_code, 0);
   EXPECT_NE(quiet.err.find(verdict), std::string::npos) << quiet.err;

@@ -44,7 +44,7 @@ TEST_F(EvaluationReport, ShowsScoresAndChartsInABrowserWithoutErrors) {
   EXPECT_EQ(result["confusion_em"], json({4, 4, 0, 0, 4, 4, 4, 0, 4}));
   expect_all(result,
              {"24 utterances (2400 frames) of 2 speakers and 3 classes, in 2 folds; seed 11", "chance 0.333",
-              "EM 0.500", "The chains have converged.", "97.0 % of 600", "95 % are asked for", "UAR +0.167",
+              "EM 0.500", "The chains have converged.", "97.0 % of 600", "95 % are required", "UAR +0.167",
               "8 utterances are right by the posterior alone, 4 by EM alone", "McNemar p 0.388", "1.235",
               "77", "cpu <b>", "@software{emomc", "12.5 s", "<i>Sad</i>", "bob & co",
               "a</script><script>alert(1)</script>\"&amp;, @DATA@ \xEF\xBF\xBD <!-- <b>"});

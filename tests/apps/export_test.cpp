@@ -295,7 +295,8 @@ TEST_F(Export, ReplicatesAreWrittenOrRefusedWithTheReason) {
   EXPECT_LT(std::filesystem::file_size(folder / "two.nc"), std::filesystem::file_size(folder / "one.nc") / 4);
   EXPECT_EQ(app::read_netcdf(folder / "one.nc").values, app::read_netcdf(folder / "run/draws.nc").values);
   std::filesystem::rename(folder / "run/config.yaml", folder / "config.yaml");
-  refused("netcdf --prior-predictive", {"run/config.yaml: there is no such file, which has the priors"});
+  refused("netcdf --prior-predictive",
+          {"run/config.yaml: there is no such file, from which the priors are read"});
   std::filesystem::rename(folder / "config.yaml", folder / "run/config.yaml");
   std::filesystem::rename(folder / "data/data.csv", folder / "data/other.csv");
   refused("netcdf --posterior-predictive", {"data.files", "data/data.csv: there is no such file"});

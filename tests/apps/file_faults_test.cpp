@@ -29,7 +29,7 @@ class FileFaults : public ::testing::Test {
   void expect_a_message(const ProgramResult& result, const std::string& fault) {
     const auto lines = std::count(result.err.begin(), result.err.end(), '\n');
     EXPECT_EQ(lines, has(result.err, "should not be trusted") ? 2 : 1) << fault << ": " << result.err;
-    for (const char* word : {"emomc: error: run", " failed: ", "; when this is mended, ",
+    for (const char* word : {"emomc: error: run", " failed: ", "; when this is fixed, ",
                              "emomc run config.yaml --output run --resume"})
       EXPECT_TRUE(has(result.err, word)) << fault << ": no '" << word << "' in " << result.err;
   }

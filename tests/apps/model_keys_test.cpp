@@ -92,7 +92,7 @@ TEST(ModelKeys, NeedUnitsWhereTheParameterHasThem) {
     for (const PriorPart& part : prior_parts(model)) {
       std::string text = text_of(model, part.name + ": " + part.default_prior);
       text.replace(text.find(", standardize: true"), std::string(", standardize: true").size(), "");
-      EXPECT_EQ(refusal(text).find("needs data.standardize written out") != std::string::npos,
+      EXPECT_EQ(refusal(text).find("needs data.standardize, which") != std::string::npos,
                 part.unit != DataUnit::none)
           << model.name << " " << part.name;
     }

@@ -233,6 +233,8 @@ TEST_F(Regression, TrainsAModelThatPredictsNewRecordings) {
   const auto trained = folder.run("train config.yaml -o model");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_NE(trained.out.find("arousal: prior sd"), std::string::npos) << trained.out;
+  for (const char* again : {"--resume", "--force"})
+    EXPECT_EQ(folder.run("train config.yaml -o model -q " + std::string(again)).exit_code, 0) << again;
   std::string names;
   for (int take : {0, 1, 2, 3})
     for (int emotion : {0, 1, 2}) {
@@ -291,6 +293,19 @@ TEST_F(Regression, TakesRowsOfATableAndAnEvaluationAgreesWithTheSameFunctionals)
   const json scores = evaluate("--output two");
   EXPECT_EQ(scores["regression"], own["regression"]);
   EXPECT_EQ(folder.read("two/predictions.csv"), folder.read("one/predictions.csv"));
+  // The numbers to predict are no features where they are columns of the table.
+  std::istringstream table(folder.read("own/functionals.csv")), numbers(labels());
+  std::map<std::string, std::string> numbers_of;
+  std::string line, with_numbers;
+  for (std::getline(numbers, line); std::getline(numbers, line);)
+    numbers_of[line.substr(0, line.find(".wav"))] =
+        line.substr(line.find(','), line.rfind(',') - line.find(','));
+  for (bool is_first = true; std::getline(table, line); is_first = false)
+    with_numbers +=
+        line + (is_first ? ",arousal,valence" : numbers_of.at(line.substr(0, line.find(',')))) + "\n";
+  folder.write("with.csv", with_numbers);
+  EXPECT_EQ(evaluate("--output three --set features.table=with.csv")["regression"], own["regression"]);
+  EXPECT_NE(folder.read("three/run.log").find("arousal"), std::string::npos);
 }
 
 TEST_F(Regression, IsComparedWithOtherRegressions) {

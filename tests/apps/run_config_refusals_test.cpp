@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "sampler.proposal: kind, shape, target_acceptance"},
         BadInput{
             data + "devices: [0, 0]\n",
-            "configs/x.yaml:2: devices: 0 is there twice; allowed: all, or a list of different numbers of "
+            "configs/x.yaml:2: devices: 0 is listed twice; allowed: all, or a list of different numbers of "
             "GPUs, from 0 (emomc devices lists them)"},
         BadInput{data + "devices: [-1]\n",
                  "configs/x.yaml:2: devices: a list is out of range; allowed: all, or a list of different "
@@ -296,10 +296,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             data + "likelihood: {components: 2}\nprior:\n  means:\n    fixed:\n    - [1, 2]\n    - [1]\n",
             "configs/x.yaml:7: prior.means.fixed: a ragged list: 1 entries here, 2 before"},
-        BadInput{
-            data + "likelihood: {components: 2}\nprior: {means: {fixed: [1, [2]]}}\n",
-            "configs/x.yaml:3: prior.means.fixed: a list stands where a number is expected, as in the rows "
-            "before"},
+        BadInput{data + "likelihood: {components: 2}\nprior: {means: {fixed: [1, [2]]}}\n",
+                 "configs/x.yaml:3: prior.means.fixed: a list is given where a number is expected, as in the "
+                 "rows before"},
         BadInput{data + "prior: {means: {fixed: [[[1]]]}}\n",
                  "configs/x.yaml:2: prior.means.fixed: nested 3 deep; allowed for means: a number, a list, "
                  "or a list "
@@ -338,9 +337,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{two + "prior: {mean: {normal: {mean: [0, 1], sd: 1}}}\n",
                  "configs/x.yaml:3: prior.mean.normal.mean: nested 1 deep; allowed for mean: one number"},
         BadInput{"data: {file: a.csv}\nprior:\n  means: {normal: {mean: 0, sd: 5}}\n",
-                 "configs/x.yaml:3: prior.means: a prior of your own needs data.standardize written out, for "
-                 "it says "
-                 "whose units the prior speaks in; write standardize: true under data for columns with mean "
+                 "configs/x.yaml:3: prior.means: a prior of your own needs data.standardize, which sets the "
+                 "units of the prior; write standardize: true under data for columns with mean "
                  "0 and sd "
                  "1, or false for the data's own units"}));
 

@@ -95,7 +95,7 @@ TEST(RunConfigParsing, AsksForUnitsOnlyWhereAPriorHasThem) {
   EXPECT_EQ(refusal(two + "prior: {mean: {normal: {mean: 0, sd: 5}}}\n"), "");
   for (const std::string prior : {"means: {fixed: 0}", "scales: {half_normal: 2}"}) {
     const std::string message = refusal("data: {file: a.csv}\nprior: {" + prior + "}\n");
-    EXPECT_NE(message.find("needs data.standardize written out"), std::string::npos) << prior;
+    EXPECT_NE(message.find("needs data.standardize, which"), std::string::npos) << prior;
     EXPECT_EQ(refusal("data: {file: a.csv, standardize: false}\nprior: {" + prior + "}\n"), "");
   }
   // An order, and a floor that is a share of a column's sd, mean the same in all units.

@@ -142,6 +142,22 @@ TEST_F(SoftmaxFrames, FusedIsTheDefaultOfTablesWithoutKeysOfMixtures) {
   EXPECT_NE(given.err.find("a fused classifier learns it"), std::string::npos) << given.err;
 }
 
+// A product has converged only if its mixtures and its softmax regression have.
+TEST_F(SoftmaxFrames, AProductHasConvergedIfBothHave) {
+  const std::string chains =
+      " --set classifier=fused --set sampler.draws=300 --set sampler.warmup=100 --set softmax.chains=2 "
+      "--set softmax.draws=10 --set softmax.warmup=10 --set output.directory=";
+  const auto result = folder.run("evaluate mixtures.yaml" + chains + "product");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json scores = json::parse(folder.read("product/scores.json"));
+  ASSERT_LT(scores["convergence_of_softmax"]["converged"], 0.95);
+  EXPECT_NE(result.err.find("warning"), std::string::npos) << result.err;
+  EXPECT_NE(result.out.find("converged, softmax regression: "), std::string::npos) << result.out;
+  ASSERT_EQ(folder.run("evaluate mixtures.yaml -q" + chains + "other").exit_code, 0);
+  const auto compared = folder.run("compare product other");
+  EXPECT_NE(compared.out.find("its scores should not be counted"), std::string::npos) << compared.out;
+}
+
 TEST_F(SoftmaxFrames, CheckCountsTheFunctionals) {
   const auto result = folder.run("check softmax.yaml");
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -154,8 +170,10 @@ TEST_F(SoftmaxFrames, RefusesWhatTablesDoNotHave) {
     EXPECT_EQ(result.exit_code, 2) << arguments;
     for (const auto& word : words) EXPECT_NE(result.err.find(word), std::string::npos) << result.err;
   };
-  expect_refused("evaluate softmax.yaml --set features.set=cepstra",
-                 {"features.set", "only softmax regressions on functionals of recordings use this key"});
+  expect_refused(
+      "evaluate softmax.yaml --set features.set=cepstra",
+      {"features.set",
+       "only regressions on functionals that emomc computes (without features.table) use this key"});
   expect_refused("evaluate softmax.yaml --set features.table=x.csv",
                  {"features.table", "only softmax regressions on recordings use this key"});
   expect_refused("train softmax.yaml -o model", {"corpus.kind: tables", "train it on recordings"});

@@ -72,6 +72,11 @@ TEST_F(SoftmaxTable, TrainsAModelThatClassifiesRows) {
   expect_refused("classify model -q --stdin", {"own/functionals.csv", "--table"});
   expect_refused("classify model -q --table own/functionals.csv --speaker-from corpus/sad/s1/take0.wav",
                  {"--speaker-from"});
+  expect_refused("classify model -q --table own/functionals.csv --rate 8000", {"--rate", "--stdin"});
+  const std::string rows = folder.read("own/functionals.csv");
+  const auto second = rows.find('\n') + 1;
+  folder.write("twice.csv", rows + rows.substr(second, rows.find('\n', second) + 1 - second));
+  expect_refused("classify model -q --table twice.csv", {"twice.csv:38", "has two rows"});
   folder.write("other.csv", "file,x\na,1\n");
   expect_refused("classify model -q --table other.csv", {"other.csv", "810", "'x'"});
 }
@@ -95,6 +100,7 @@ TEST_F(SoftmaxTable, RefusesWhatDoesNotJoin) {
               text.substr(text.find('\n', third) + 1),
           {"1 row repeats another", "cross/s1/take1: the same numbers as cross/s1/take0"});
   refused("x\n1\n", {"t.csv:1", "features.table_names"});
+  refused("file,x\ncross/s1/take0,1e300\n", {"t.csv:2", "1e300", "-1e100 to 1e100"});
   refused(text, {"features.set", "remove"}, "--set features.set=full");
   refused(text, {"features.table", "softmax"}, "--set classifier=mixtures --set softmax=");
   expect_refused("evaluate config.yaml -q --set features.table=nowhere.csv", {"nowhere.csv"});

@@ -137,7 +137,39 @@ TEST_F(Softmax, IsReproducibleAndReplacesItsFiles) {
     loss -= std::log(std::stod(averaged[i][static_cast<std::size_t>(truth)])) / 36;
   }
   EXPECT_NEAR(seeds["averaged"]["log_loss"].get<double>(), loss, 1e-9);
+  // An evaluation of fewer seeds leaves the files of the others, which `compare` must not count.
+  evaluate("--seeds 1 --output many --force");
+  EXPECT_TRUE(folder.exists("many/seed-2/predictions.csv"));
+  const auto compared = folder.run("compare many run --json");
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_EQ(json::parse(compared.out)["methods"][0]["seeds"], 1);
   EXPECT_EQ(folder.run("report run -o page.html").exit_code, 0);
+}
+
+TEST_F(Softmax, ResumingRemovesNoOtherResults) {
+  evaluate();
+  const std::string scores = folder.read("run/scores.json");
+  expect_refused("evaluate config.yaml -q --resume --seed 78",
+                 {"run", "the configuration has changed since"});
+  expect_refused("train config.yaml -o run -q --resume", {"run", "holds an evaluation", "--force"});
+  EXPECT_EQ(folder.read("run/scores.json"), scores);
+  ASSERT_EQ(folder.run("train config.yaml -o model -q").exit_code, 0);
+  const std::string model = folder.read("model/model.json");
+  expect_refused("evaluate config.yaml -o model -q --resume", {"model", "holds a trained model", "--force"});
+  expect_refused("train config.yaml -o model -q --resume --seed 3", {"the configuration has changed since"});
+  EXPECT_EQ(folder.read("model/model.json"), model);
+  EXPECT_EQ(folder.run("train config.yaml -o model -q --resume --threads 2").exit_code, 0);
+  EXPECT_EQ(folder.run("evaluate config.yaml -q --resume --threads 2").exit_code, 0);
+  EXPECT_EQ(folder.run("evaluate config.yaml -o model -q --force").exit_code, 0);
+  EXPECT_FALSE(folder.exists("model/model.json"));
+}
+
+TEST_F(Softmax, AnOptionThatChoosesMixturesIsNoted) {
+  const auto result = folder.run(
+      "evaluate config.yaml --output other --backend cpu --set softmax= --set likelihood.components=2 "
+      "--set sampler.chains=2 --set sampler.draws=20 --set sampler.warmup=20 --set sampler.thin=1");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("the classifier is mixtures of Gaussians"), std::string::npos) << result.err;
 }
 
 TEST_F(Softmax, StandsAsideForKeysOfMixtures) {

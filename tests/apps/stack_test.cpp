@@ -93,7 +93,7 @@ TEST_F(Stack, WeightsAreThoseOfTheModesThatPredictBest) {
 
 TEST_F(Stack, SaysThatItIsTheCheapAnswerAndRefusesWhatItCannotDo) {
   const auto text = folder.run("stack run");
-  EXPECT_NE(text.out.find("a cheap answer"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("a cheap approximation"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("weight"), std::string::npos);
   expect_refused(folder, "stack run --clusters 0,0,1", {"clusters", "3 numbers for 6 chains"});
   expect_refused(folder, "stack run --clusters 0,0,2,2,2,2", {"clusters", "without gaps"});

@@ -112,7 +112,7 @@ TEST(DeviceData, AreRefusedWhereTheyAreNotAllowed) {
                .function = [](const double*, const double*, std::int64_t, std::int64_t, double*) {}};
   EXPECT_NE(refusal([&] {
               prepare_expression(device, spec, Backend::automatic, 1);
-            }).find("backend cuda calls no function of the program"),
+            }).find("backend cuda cannot call this function"),
             std::string::npos);
 }
 

@@ -126,7 +126,7 @@ TEST(FunctionModel, SaysWhatItCannotDo) {
   EXPECT_EQ(refusal([&] { ours.log_density_and_gradient(ours.initial(1)); }),
             "there is no gradient: a function has none unless it is given (gradient= of Model in Python)");
   EXPECT_EQ(refusal([&] { sample(ours, {.backend = Backend::cuda}); }),
-            "backend: cuda calls no function of the program; allowed: auto, reference, cpu");
+            "backend: cuda cannot call this function; allowed: auto, reference, cpu");
   ExpressionModel mixed = function();
   mixed.precision = Precision::mixed;
   EXPECT_EQ(refusal([&] { Posterior(mixed, read_table(kFaithful)); }),

@@ -57,7 +57,7 @@ TEST(Stack, WarnsWhereImportanceSamplingFailsAndRefusesWhatDoesNotFit) {
   ASSERT_FALSE(stacked.warnings.empty());
   EXPECT_NE(stacked.warnings[0].find("Pareto k above 0.7"), std::string::npos) << stacked.warnings[0];
   EXPECT_TRUE(std::any_of(stacked.warnings.begin(), stacked.warnings.end(), [](const std::string& line) {
-    return line.find("are few to tell weights apart") != std::string::npos;
+    return line.find("are few for an estimate of weights") != std::string::npos;
   }));
   EXPECT_NE(refusal([&] { stack(posterior, draws, {.clusters = {0}}); }).find("1 numbers for 2 chains"),
             std::string::npos);

@@ -115,7 +115,7 @@ TEST_F(StanCsv, ApproximationsAreSaidToBeWhatTheyAre) {
     EXPECT_EQ(set.notes.size(), 1u);
   }
   EXPECT_EQ(refusal("# method = variational\nlp__,log_p__,log_g__,mu\n0,0,0,100\n"),
-            "x.csv: there are no draws behind the mean of the approximation");
+            "x.csv: there are no draws after the mean of the approximation");
   for (const auto& [method, columns] :
        {std::pair{"pathfinder", "lp_approx__,lp__,mu"}, {"laplace", "log_p__,log_q__,mu"}})
     for (const bool is_said : {true, false}) {
@@ -220,9 +220,9 @@ TEST_F(DrawTable, IsReadAsTheDrawsOfChains) {
 TEST_F(DrawTable, WhatIsNoWholeTableIsRefused) {
   const std::string begin = "chain,draw,x\n0,0,1\n0,1,2\n";
   EXPECT_EQ(table_refusal(begin + "1,0,3\n"), "x.csv: chain 1 has 1 draws, but chain 0 has 2");
-  EXPECT_EQ(
-      table_refusal(begin + "0,1,3\n"),
-      "x.csv:4: draw 1 of chain 0 does not follow the one before; draws are to be in order, and there once");
+  EXPECT_EQ(table_refusal(begin + "0,1,3\n"),
+            "x.csv:4: draw 1 of chain 0 does not follow the one before; draws must be in order, and each "
+            "only once");
   EXPECT_EQ(table_refusal(begin + "1,0\n"), "x.csv:4: 2 fields, but the header has 3");
   EXPECT_EQ(table_refusal(begin + "1,0,3"), "x.csv:4: the last row has no line break; the file is cut off");
   EXPECT_EQ(table_refusal(begin + "1,0,three\n"), "x.csv:4: 'three' is no number");

@@ -112,9 +112,9 @@ def wider():
         (lambda waiting, a, c: waiting - a * c, {}, "the argument c is no column and no parameter; allowed: duration"),
         (lambda a: a, {}, "no argument is a column"),
         (lambda waiting: waiting, {}, "no argument is a parameter"),
-        (lambda waiting, *a: waiting, {}, "the argument a has no place of its own"),
+        (lambda waiting, *a: waiting, {}, "the argument a is not positional"),
         (lambda waiting, a: waiting + "text" + a, {}, "log_density: Numba cannot compile it"),
-        (line, {"where": {"z": "a"}}, "where: it goes with an expression"),
+        (line, {"where": {"z": "a"}}, "where: allowed with an expression only"),
         (line, {"precision": "mixed"}, "precision: a function is of float64"),
     ],
 )

@@ -155,7 +155,7 @@ def past_the_end(waiting, a, b, s, out):
         (lambda waiting, a, out, c: None, "gradient: the argument c is no column and no parameter; allowed: .*out"),
         (lambda waiting, a: None, "gradient: it has no argument out"),
         (lambda waiting, a, out, w: None, "gradient: the argument w is a column that log_density does not take"),
-        (lambda waiting, *out: None, "gradient: the argument out has no place of its own"),
+        (lambda waiting, *out: None, "gradient: the argument out is not positional"),
         (lambda waiting, a, out: out.none(), "gradient: Numba cannot compile it"),
         (past_the_end, "gradient: it uses an element that an array does not have: index 3 is out of bounds"),
     ],
@@ -168,7 +168,7 @@ def test_errors_say_what_is_wrong(faithful, gradient, message):
 
 def test_a_gradient_goes_with_a_function(faithful):
     pytest.importorskip("numba")
-    with pytest.raises(ValueError, match="gradient: an expression has its own"):
+    with pytest.raises(ValueError, match="gradient: the gradient of an expression is derived automatically"):
         as_expression(faithful, gradient="differences")
     with pytest.raises(TypeError, match='gradient: allowed: a function, or "differences"'):
         model_of(faithful, "numerical")

@@ -197,7 +197,7 @@ def test_components_that_overlap_are_said_to(faithful):
     rng = np.random.default_rng(1)
     mixture = emomc.GaussianMixture(3).fit_posterior(rng.normal(size=(60, 1)), draws=100, warmup=200, chains=2,
                                                      progress=False)  # fmt: skip
-    with pytest.warns(UserWarning, match="cannot be told apart in .* partition only in what they are called"):
+    with pytest.warns(UserWarning, match="cannot be told apart in .* of the partition only the numbers of the components do"):
         mixture.draws_.predict()
 
 
@@ -223,7 +223,7 @@ def test_one_line_says_what_is_wrong(faithful, of_line, tmp_path):
     with pytest.raises(emomc.InputError, match="rows.x"):
         line(faithful, rows={"x": "a + c"})
     one = emomc.GaussianMixture(1).fit_posterior(faithful, draws=20, warmup=50, chains=2, progress=False).draws_
-    refused(one, "the likelihood has one component, which all rows are of")
+    refused(one, "the likelihood has one component only")
     two = emomc.GaussianMixture(2).fit_posterior(faithful, draws=20, warmup=50, chains=2, progress=False).draws_
     refused(two, "data: there is no column waiting", {"duration": [2.0]})
 
@@ -247,7 +247,7 @@ def test_what_a_directory_does_not_say_is_refused(faithful, tmp_path):
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     del manifest["likelihood"]
     (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(emomc.InputError, match="manifest.json: the likelihood of the run is not there"):
+    with pytest.raises(emomc.InputError, match="manifest.json: the likelihood of the run is missing"):
         emomc.read_run(tmp_path / "run").predict(NEW)
 
 

@@ -176,6 +176,10 @@ def test_one_line_says_what_is_wrong(corpus, trained, model, tmp_path):
     refused("frames names something else in results", {"frames": y[:, 0]})
     refused("fewer than two training speakers", y, ["s1"] * 24)
     refused("speakers: 1 of 24 recordings", y, ["s1"])
+    refused("speakers[1]: None; allowed: a label for each recording", y, ["s1", None] * 12)
+    refused("speakers[0]: nan; allowed: a label for each recording", y, [float("nan")] * 24)
+    refused("random_state: -1; allowed: an integer of 0 to 2^64 - 1, or None", random_state=-1)
+    refused("prior_sds: 1; allowed: a list of numbers", prior_sds=1)
     refused("prior_sds: []; allowed: one or more above 0", prior_sds=[])
     refused("sd_factor: 0 is out of range; allowed: above 0, up to 1000, or None", sd_factor=0)
     refused("n_threads: -1 is out of range", n_threads=-1)
@@ -188,6 +192,8 @@ def test_one_line_says_what_is_wrong(corpus, trained, model, tmp_path):
         trained.predict(samples[:1], sampling_rate=RATE, speakers=["a"], enrolment=samples[1:2])
     with pytest.raises(emomc.InputError, match="enrolment: arrays, and sampling_rate has 2 different rates"):
         trained.predict(samples[:2], sampling_rate=[RATE, 2 * RATE], enrolment=samples[2:3])
+    with pytest.raises(emomc.InputError, match=r"X\[1\]: there are no samples"):
+        trained.predict([samples[0], samples[0][:0]], sampling_rate=RATE)
     with pytest.raises(emomc.InputError, match="nowhere.wav"):
         trained.predict(["nowhere.wav"])
 

@@ -169,7 +169,7 @@ def test_arviz_reads_the_draws(faithful, arviz_0):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda d: emomc.sample(line(d), resume=True), "resume, overwrite: they are for runs with a directory"),
+        (lambda d: emomc.sample(line(d), resume=True), "resume, overwrite: allowed with a directory only"),
         (lambda d: emomc.sample(line(d), directory=""), "directory: it is empty"),
         (lambda d: emomc.sample(line(d), directory="x", resume=True, overwrite=True), "allowed: one of them"),
         (lambda d: emomc.Model(data=d, log_density="normal_lpdf(waiting, m, 1)", priors={}), "m"),

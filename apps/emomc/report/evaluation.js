@@ -40,7 +40,7 @@ const hasConverged = convergence.share !== null && convergence.share >= converge
   if (!hasConverged) verdict.className = "bad";
   verdict.append(element("strong", hasConverged ? "The chains have converged." : "These scores should not be counted: the chains have not converged."),
     element("div", `${percent(convergence.share)} of ${convergence.pairs} (utterance, class) pairs have R-hat of at most ${convergence.most_rhat} and ` +
-      `a bulk ESS of at least ${convergence.least_ess}; ${100 * convergence.share_asked_for} % are asked for.`));
+      `a bulk ESS of at least ${convergence.least_ess}; ${100 * convergence.share_asked_for} % are required.`));
   if (!hasConverged) verdict.append(element("span", "Give the chains a longer warm-up or more draws.", "advice"));
 }
 

@@ -12,9 +12,9 @@
 namespace emomc::app {
 
 void add_manual(CLI::App& app, int&) {
-  auto* command = app.add_subcommand(
-      "manual",
-      "Print the manual page, completions for a shell, a schema of configurations, or about errors");
+  auto* command = app.add_subcommand("manual",
+                                     "Print the manual page, completions for a shell, a schema of "
+                                     "configurations, or explanations of errors");
   auto topic = std::make_shared<std::string>("page");
   command
       ->add_option(

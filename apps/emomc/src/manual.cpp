@@ -125,9 +125,9 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
     }
   }
   return text +
-         ".SH EXIT STATUS\n.TP\n0\nThe work was done.\n.TP\n1\nThe command ran, and the check that it makes "
-         "failed, as of \\fBemomc diagnose\\fR.\n.TP\n2\nBad input or usage; nothing was written.\n.TP\n3\nA "
-         "fault in the machine: GPU, disk, memory.\n.TP\n128 + signal\nA signal stopped it.\n"
+         ".SH EXIT STATUS\n.TP\n0\nThe work was done.\n.TP\n1\nThe command ran, but its check failed, as in "
+         "\\fBemomc diagnose\\fR.\n.TP\n2\nBad input or usage; nothing was written.\n.TP\n3\nA "
+         "fault in the machine: GPU, disk, memory.\n.TP\n128 + signal\nThe command was stopped by a signal.\n"
          ".SH ENVIRONMENT\n.TP\nEMOMC_ALLOW_CODE\n1: run the C++ header that likelihood.source names.\n"
          ".TP\nEMOMC_DEBUG_BUILD\n1: compile likelihoods for a debugger.\n"
          ".SH SEE ALSO\n\\fBemomc help errors\\fR explains messages.\n";
@@ -136,8 +136,8 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
 std::string about_errors(std::size_t width) {
   width = std::clamp<std::size_t>(width, 40, 100);
   std::string text =
-      "Exit codes: 0 done; 1 the command ran and its check failed, as of diagnose; 2 bad input, nothing\n"
-      "written; 3 a fault in the machine; 128 + signal stopped.\n\n";
+      "Exit codes: 0 done; 1 the command ran, but its check failed, as in diagnose; 2 bad input, "
+      "nothing\nwritten; 3 a fault in the machine; 128 + signal: stopped by a signal.\n\n";
   std::istringstream lines(errors_section);
   std::string paragraph;
   const auto end_paragraph = [&] {

@@ -72,8 +72,7 @@ namespace {
 void expect_formula(const Node& node) {
   if (node.operation == Operation::gather)
     throw InputError(
-        "log_density: an element of a list is taken by the data alone, which is not done for arrays of a "
-        "GPU; "
+        "log_density: a list is indexed by the data alone, which is not supported for arrays on a GPU; "
         "allowed: a column of these elements, or a copy of the data in the host's memory");
   if (node.operation == Operation::parameter || node.operation == Operation::random ||
       node.operation == Operation::product_sum)

@@ -177,7 +177,7 @@ class CodeModel final : public RowModel {
   static constexpr int kMostDifferentiated = 64;
 
   std::string why_so_many_have_none() const {
-    return fmt::format("{}: gradients of headers are of at most {} parameters", source_.file,
+    return fmt::format("{}: a header with a gradient has at most {} parameters", source_.file,
                        kMostDifferentiated);
   }
   void compile(HostBuild build, bool has_gradient) {

@@ -151,8 +151,8 @@ std::string Lowering::rename_hint(const std::string& name) const {
     const std::string others = letters_of(column);
     const bool is_part = letters.size() >= kFewest && others.find(letters) != std::string::npos;
     if (letters.empty() || (!is_part && !nearest_name(letters, std::array{others}))) continue;
-    return "the column \"" + column + "\" has no name that expressions can write, data.rename: {" + name +
-           ": \"" + column + "\"} gives it one; ";
+    return "the name of the column \"" + column + "\" cannot be used in expressions, data.rename: {" + name +
+           ": \"" + column + "\"} changes it; ";
   }
   return "";
 }

@@ -52,9 +52,9 @@ void require_whole(const std::filesystem::path& file) {
   const auto sound = find_iff_sound(file);
   if (sound && sound->unclosed)  // libsndfile reads no samples of it
     refuse(file, "its header says 0 bytes of sound, and " + std::to_string(sound->present_bytes) +
-                     " follow: its writer did not close it; `sox --ignore-length` or ffmpeg mend that");
+                     " follow: its writer did not close it; `sox --ignore-length` or ffmpeg repair that");
   if (sound && sound->promised_bytes > sound->present_bytes)
-    refuse(file, "it is cut short: its header promises " + std::to_string(sound->promised_bytes) +
+    refuse(file, "it is cut short: its header says " + std::to_string(sound->promised_bytes) +
                      " bytes of sound, the file has " + std::to_string(sound->present_bytes));
 }
 
@@ -111,7 +111,7 @@ Recording read_audio(const std::filesystem::path& file) {
   const std::size_t num_frames = recording.samples.size();
   // SF_COUNT_MAX means that the header leaves the length open.
   if (info.frames != SF_COUNT_MAX && num_frames < static_cast<std::size_t>(info.frames))
-    refuse(file, "it is cut short: its header promises " + std::to_string(info.frames) +
+    refuse(file, "it is cut short: its header says " + std::to_string(info.frames) +
                      " samples, the file has " + std::to_string(num_frames));
   const int coding = info.format & SF_FORMAT_SUBMASK;
   require_sound(file.string(), recording.samples, coding == SF_FORMAT_FLOAT || coding == SF_FORMAT_DOUBLE);

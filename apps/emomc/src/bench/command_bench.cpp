@@ -127,9 +127,9 @@ void bench(Options options) {
     fmt::print(
         "Covariance {}. Per parameter vector, per chain: wall time divided by the number of chains.{}\n",
         options.covariance,
-        options.gradient ? " A gradient is an evaluation with its gradient."
-                         : " A step is one of " + options.proposal +
-                               ", a sweep one of component_wise over all its blocks.");
+        options.gradient ? " gradient: an evaluation with its gradient."
+                         : " step: a step of " + options.proposal +
+                               "; sweep: a step of component_wise over all its blocks.");
 }
 
 /// Measures evaluations of a likelihood of the user's own, without and with gradients.
@@ -188,13 +188,13 @@ void bench_shared_rows(Options options) {
   const auto num_gpus = static_cast<int>(list_cuda_devices().size());
   for (const int ranks : options.ranks)
     if (method == "cuda" && ranks > num_gpus)
-      throw InputError("--ranks: " + std::to_string(ranks) + " ranks want a GPU each; this machine has " +
+      throw InputError("--ranks: " + std::to_string(ranks) + " ranks need a GPU each; this machine has " +
                        std::to_string(num_gpus));
   auto results = nlohmann::ordered_json::array();
   if (!options.json)
     print_line(fmt::format("{:<6} {:>10} {:>3} {:>3} {:>6} {:>9} {:>5} {:>13} {:>9}", "method", "n", "dim",
                            "K", "chains", "precision", "ranks",
-                           options.gradient ? "us/gradient" : "us/evaluation", "of it comm."));
+                           options.gradient ? "us/gradient" : "us/evaluation", "comm."));
   for (const std::size_t rows : options.rows)
     for (const int chains : options.chains) {
       const BenchCase one = bench_case(options, method, rows, chains);
@@ -229,9 +229,8 @@ void bench_shared_rows(Options options) {
     std::cout << results.dump(1) << '\n';
   else
     fmt::print(
-        "Rows divided over ranks. Per parameter vector, per chain. Communication: what an engine with a "
-        "rank's "
-        "number of rows takes less.\n");
+        "Rows divided over ranks. Per parameter vector, per chain. comm.: share of this time that an engine "
+        "with only one rank's rows does not take.\n");
 }
 
 // Returns "; NAME has one column" for each model with one column.
@@ -250,7 +249,7 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--config", options->config,
                       "Configuration with a likelihood of your own: evaluations of it on its data, without "
                       "and with gradients");
-  command->add_option("--method", options->methods, "reference, cpu, cuda (default: all that are here)")
+  command->add_option("--method", options->methods, "reference, cpu, cuda (default: all available)")
       ->delimiter(',')
       ->check(CLI::IsMember({"reference", "cpu", "cuda"}));
   command->add_option("--rows", options->rows, "Numbers of rows")
@@ -279,8 +278,8 @@ void add_bench(CLI::App& app, int&) {
       ->capture_default_str();
   command
       ->add_option("--kernels", options->kernels,
-                   "Kernels that run steps on a GPU: the rule's choice, or one form, where the chains fit it "
-                   "(--json says what ran)")
+                   "Kernels that run steps on a GPU: automatic, or one form if the chains fit it (--json "
+                   "tells which ran)")
       ->check(CLI::IsMember(step_kernels_names()))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads of the cpu method; 0: all")
@@ -291,10 +290,9 @@ void add_bench(CLI::App& app, int&) {
   command->add_flag("--gradient", options->gradient,
                     "Evaluations without and with gradients in place of steps");
   command
-      ->add_option(
-          "--ranks", options->ranks,
-          "Evaluations with the rows divided over so many ranks: threads, each with a GPU of its own or "
-          "its part of the processors; and the share of communication")
+      ->add_option("--ranks", options->ranks,
+                   "Evaluations with the rows divided over this many ranks (threads, each with its own GPU "
+                   "or its share of the processors), and the share of communication")
       ->delimiter(',')
       ->check(CLI::Range(1, 64));
   command->add_flag("--json", options->json, "Print JSON");

@@ -41,7 +41,7 @@ void print_devices(bool as_json) {
 }  // namespace
 
 void add_devices(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("devices", "What emomc can run on here");
+  auto* command = app.add_subcommand("devices", "List the devices on which emomc can run");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
   command->footer("Example: emomc devices --json");

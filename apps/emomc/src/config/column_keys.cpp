@@ -73,10 +73,10 @@ void read_kinds(const YamlValue& value, RunConfig& config) {
                  [&](const std::string& name, const YamlValue& kind) {
                    for (const CategoryColumn& column : config.data.categories)
                      if (column.name == name)
-                       kind.refuse("this is a category, by data.categories; remove one of them");
+                       kind.refuse("this column is a category in data.categories; remove one of them");
                    if (kind.node().scalar.starts_with("categor"))
-                     kind.refuse(excerpt(kind.node().scalar) + ": data.categories: {" + name +
-                                 ": auto} says so; allowed here: " + joined(kKinds));
+                     kind.refuse(excerpt(kind.node().scalar) + ": write data.categories: {" + name +
+                                 ": auto} for this; allowed here: " + joined(kKinds));
                    (kind.choice(kKinds) == kKinds[0] ? spec.integers : spec.reals).push_back(name);
                  });
 }
@@ -101,9 +101,9 @@ bool is_among(const std::string& name, const std::vector<std::string>& names) {
 std::string why_not_standardized(const std::string& name, const RunConfig& config) {
   const ExpressionSpec& spec = config.likelihood.expression;
   for (const CategoryColumn& column : config.data.categories)
-    if (column.name == name) return name + " is a category, by data.categories";
-  if (name == spec.weights) return name + " has the weights, by data.weights";
-  if (is_among(name, spec.integers)) return name + " is an integer, by data.kinds";
+    if (column.name == name) return name + " is a category (data.categories)";
+  if (name == spec.weights) return name + " is the column of weights (data.weights)";
+  if (is_among(name, spec.integers)) return name + " is an integer (data.kinds)";
   if (is_among(name, simulated_columns(spec))) return name + " is drawn by likelihood.simulate";
   return "";
 }
@@ -114,9 +114,8 @@ void read_standardize(const YamlValue& value, RunConfig& config) {
     config.data.standardize = value.boolean();
     if (config.data.standardize && config.likelihood.is_expression())
       value.refuse(
-          "true is not for a likelihood of your own, which sees the data in their own units; allowed: false, "
-          "or "
-          "a list of columns that predict");
+          "true is not for a likelihood of your own, which takes the data in their own units; allowed: "
+          "false, or a list of predictor columns");
     return;
   }
   if (!config.likelihood.is_expression())
@@ -151,7 +150,7 @@ std::string write_standardize(const RunConfig& config) {
 ConfigKey standardize_key() {
   return {
       "data.standardize",
-      "true: priors speak of columns with mean 0 and sd 1; false: of the data's own units; with a likelihood "
+      "true: priors refer to columns with mean 0 and sd 1; false: to the data's own units; with a likelihood "
       "of your own false, or a list of columns that it gets with mean 0 and sd 1",
       read_standardize, write_standardize};
 }
@@ -159,7 +158,7 @@ ConfigKey standardize_key() {
 std::vector<ConfigKey> column_keys() {
   return {
       {"data.rename",
-       "{mass: \"Body Mass (g)\"}: names for columns whose names in the file expressions cannot write",
+       "{mass: \"Body Mass (g)\"}: names for columns whose names in the file cannot be used in expressions",
        read_renames, [](const RunConfig& c) { return write_renames(c.data.renames); }},
       {"data.weights", "a column by which each row's log density is multiplied, as for counts of equal rows",
        [](const YamlValue& v, RunConfig& c) { c.likelihood.expression.weights = v.text("a column"); },

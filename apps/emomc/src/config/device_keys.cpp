@@ -41,7 +41,7 @@ void read_devices(const YamlValue& value, RunConfig& config) {
     if (!(number >= 0 && number < kMostDevices) || number != std::floor(number)) value.refuse_range(allowed);
     const int device = static_cast<int>(number);
     if (std::count(config.devices.begin(), config.devices.end(), device) > 0)
-      value.refuse(std::to_string(device) + " is there twice; allowed: " + allowed);
+      value.refuse(std::to_string(device) + " is listed twice; allowed: " + allowed);
     config.devices.push_back(device);
   }
   if (config.devices.empty()) value.refuse_range(allowed);
@@ -59,12 +59,12 @@ std::string write_devices(const RunConfig& config) {
 std::vector<ConfigKey> device_keys() {
   return {
       {"backend", "auto (by the amount of work) | reference | cpu | cuda", read_backend, write_backend},
-      {"shard", "what several GPUs or processes divide: chains | rows, for data that outgrow one of them",
+      {"shard", "what several GPUs or processes divide: chains | rows, for data too large for one of them",
        read_shard, write_shard},
       {"threads", "0: all; up to 4096",
        [](const YamlValue& v, RunConfig& c) { c.threads = static_cast<int>(v.integer(0, 4096)); },
        [](const RunConfig& c) { return std::to_string(c.threads); }},
-      {"devices", "of backend cuda: the GPUs that are used, all | a list of their numbers, as [0, 1]",
+      {"devices", "with backend cuda: the GPUs to use, all | a list of their numbers, as [0, 1]",
        read_devices, write_devices},
   };
 }

@@ -32,9 +32,9 @@ EvaluationKey classifier_key() {
   return {
       "classifier",
       "softmax: regression on functionals of utterances | mixtures: a mixture of frames for each class | "
-      "fused: the product of both | regression: of the numbers corpus.dimensions on functionals. A corpus "
-      "with dimensions defaults to regression, recordings to softmax and tables to fused, either to mixtures "
-      "if a key of mixtures is given",
+      "fused: the product of both | regression: of the numbers in corpus.dimensions on functionals. Default: "
+      "regression for a corpus with dimensions, softmax for recordings, fused for tables; mixtures for the "
+      "latter two if a key of mixtures is given",
       [](const YamlValue& v, EvaluationConfig& c) {
         const Names& names = classifier_names();
         const auto at = std::find(names.begin(), names.end(), v.choice(names));
@@ -64,16 +64,16 @@ std::vector<EvaluationKey> corpus_keys() {
       {"corpus.kind", "tables | emodb | ravdess | cremad | tess | savee | iemocap | folders | manifest",
        [](const YamlValue& v, EvaluationConfig& c) { c.corpus.kind = v.choice(known_corpora()); },
        [](const EvaluationConfig& c) { return c.corpus.kind; }},
-      {"corpus.path", "required: a directory; of kind manifest a CSV of path, label, speaker",
+      {"corpus.path", "required: a directory; for kind manifest a CSV of path, label, speaker",
        [](const YamlValue& v, EvaluationConfig& c) { c.corpus.path = v.text("a path"); },
        [](const EvaluationConfig& c) { return yaml_text(c.corpus.path.string()); }},
-      {"corpus.pattern", "of tables: how a file's name gives {emotion} and {speaker}; * is anything",
+      {"corpus.pattern", "for tables: where a file's name has {emotion} and {speaker}; * matches anything",
        [](const YamlValue& v, EvaluationConfig& c) { c.corpus.pattern = v.text("a pattern"); },
        [](const EvaluationConfig& c) { return yaml_text(c.corpus.pattern); }, is_tables, "corpora of tables"},
-      {"corpus.classes", "[]: all that are found; or those to tell apart",
+      {"corpus.classes", "[]: all that are found; or a list of the classes to use",
        [](const YamlValue& v, EvaluationConfig& c) { c.corpus.classes = read_list(v, "classes"); },
        [](const EvaluationConfig& c) { return write_list(c.corpus.classes); }, has_classes, kOfClasses},
-      {"corpus.labels", "{label: class, ...}: labels of the corpus that count as another word", read_labels,
+      {"corpus.labels", "{label: class, ...}: labels of the corpus that count as another class", read_labels,
        write_labels, has_classes, kOfClasses},
       {"corpus.unparsed", "files whose names cannot be parsed: refuse | skip",
        [](const YamlValue& v, EvaluationConfig& c) {
@@ -115,7 +115,7 @@ std::vector<EvaluationKey> training_keys() {
        [](const EvaluationConfig& c) { return shortest_text(c.training.weights); }, has_background,
        "priors centred on a background"},
       {"training.power",
-       "of the likelihood, above 0, up to 1: neighbouring frames say much of the same; 1: the plain "
+       "power of the likelihood, above 0, up to 1, as neighbouring frames are not independent; 1: the plain "
        "posterior",
        [](const YamlValue& v, EvaluationConfig& c) { c.training.power = number_above_zero(v, 1); },
        [](const EvaluationConfig& c) { return shortest_text(c.training.power); }},
@@ -247,11 +247,10 @@ std::vector<EvaluationKey> softmax_keys() {
          return c.softmax.temper_frames ? shortest_text(*c.softmax.temper_frames) : std::string("learned");
        },
        has_softmax, user},
-      softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "of each fold"),
+      softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "chains of each fold"),
       softmax_count<&SoftmaxConfig::warmup, 10>(
-          "softmax.warmup", "steps of each chain that are not kept; of the horseshoe 400"),
-      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws",
-                                               "that are kept of each chain; of the horseshoe 1000"),
+          "softmax.warmup", "steps of each chain that are not kept; with the horseshoe 400"),
+      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws", "kept per chain; with the horseshoe 1000"),
   };
 }
 
@@ -267,7 +266,7 @@ std::vector<EvaluationKey> classification_keys() {
          return std::string(c.classification.rule == Rule::predictive ? "predictive" : "mean_log");
        }},
       {"classification.evidence",
-       "of an utterance, the log likelihood's sum over its n frames | mean | learned: sum / (n + n0), with "
+       "an utterance's log likelihood: sum over its n frames | mean | learned: sum / (n + n0), with "
        "n0 "
        "learned on cut utterances",
        [](const YamlValue& v, EvaluationConfig& c) {
@@ -287,7 +286,8 @@ std::vector<EvaluationKey> classification_keys() {
       {"classification.class_prior",
        "uniform | observed (shares of the training utterances) | {class: probability, ...}", read_class_prior,
        write_class_prior, has_classes, kOfClasses},
-      {"classification.draws", "of each class that score an utterance, 1 to 1e6, or all there are",
+      {"classification.draws",
+       "draws of each class that score an utterance, 1 to 1e6; all if there are fewer",
        [](const YamlValue& v, EvaluationConfig& c) { c.classification.draws = v.integer(1, 1'000'000); },
        [](const EvaluationConfig& c) { return std::to_string(c.classification.draws); }},
       {"baseline", "em: maximum likelihood mixtures beside the posteriors | none",

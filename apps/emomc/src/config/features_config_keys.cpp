@@ -84,7 +84,8 @@ using M = MfccSettings;
 std::vector<EvaluationKey> mfcc_keys() {
   return {
       of_recordings(
-          "like", "emomc | python_speech_features | librosa | thesis: what the keys below begin with",
+          "like",
+          "emomc | python_speech_features | librosa | thesis: preset, whose values the keys below change",
           [](const YamlValue& v, EvaluationConfig& c) {
             c.features.like = v.choice(mfcc_presets());
             c.features.mfcc = mfcc_preset(c.features.like);
@@ -98,13 +99,13 @@ std::vector<EvaluationKey> mfcc_keys() {
           },
           [](const EvaluationConfig& c) { return shortest_text(c.features.gate_db); }),
       real<&M::window_ms>("window_ms", "length of a frame"),
-      real<&M::hop_ms>("hop_ms", "from frame to frame"),
+      real<&M::hop_ms>("hop_ms", "step between frames"),
       whole<&M::window_samples>("window_samples", "0: by window_ms"),
       whole<&M::hop_samples>("hop_samples", "0: by hop_ms"),
-      real<&M::preemphasis>("preemphasis", "a of x[n] - a x[n-1]; 0: none"),
+      real<&M::preemphasis>("preemphasis", "a in x[n] - a x[n-1]; 0: none"),
       choice<&M::window, kWindows>("window"),
       of_recordings(
-          "periodic_window", "true: of period the window's length",
+          "periodic_window", "true: its period is the window's length",
           [](const YamlValue& v, EvaluationConfig& c) { c.features.mfcc.periodic_window = v.boolean(); },
           [](const EvaluationConfig& c) {
             return std::string(c.features.mfcc.periodic_window ? "true" : "false");
@@ -113,16 +114,17 @@ std::vector<EvaluationKey> mfcc_keys() {
       choice<&M::framing, kFramings>("framing"),
       choice<&M::power, kPowers>("power"),
       whole<&M::num_filters>("num_filters", "mel filters"),
-      real<&M::low_hz>("low_hz", "where the filters begin"),
-      real<&M::high_hz>("high_hz", "where they end; 0: half the sample rate"),
+      real<&M::low_hz>("low_hz", "lowest frequency of the filters"),
+      real<&M::high_hz>("high_hz", "highest frequency of the filters; 0: half the sample rate"),
       choice<&M::mel, kMels>("mel"),
       choice<&M::corners, kCorners>("corners"),
       choice<&M::height, kHeights>("height"),
       choice<&M::log, kLogs>("log"),
       choice<&M::floor, kFloors>("floor"),
       real<&M::log_floor>("log_floor", "in place of filter outputs of 0, or smaller ones (floor)"),
-      real<&M::top_db>("top_db", "log decibel: levels this far below the highest are raised; 0: none"),
-      whole<&M::num_coefficients>("num_coefficients", "from c0"),
+      real<&M::top_db>("top_db",
+                       "with log decibel: lower levels are raised to this far below the highest; 0: none"),
+      whole<&M::num_coefficients>("num_coefficients", "number of coefficients from c0"),
       real<&M::lifter>("lifter", "0: none"),
       choice<&M::first, kFirsts>("first"),
   };
@@ -156,29 +158,30 @@ std::vector<EvaluationKey> features_keys() {
   const auto has_table = [](const EvaluationConfig& c) { return !c.features.table.empty(); };
   keys.push_back(
       {"features.table",
-       "rows in place of functionals: CSV, ARFF or .npy of another program, an utterance a row; "
+       "rows in place of functionals: CSV, ARFF or .npy of another program, one row per utterance; "
        "\"\": none",
        [](const YamlValue& v, EvaluationConfig& c) { c.features.table = text_or_none(v, "a path"); },
        [](const EvaluationConfig& c) { return yaml_text(c.features.table.string()); }, takes_recordings,
        "softmax regressions on recordings"});
   keys.push_back(
       {"features.table_names",
-       "the column that names recordings, \"\": found; of .npy a text file with a name on each line",
+       "the column that names recordings, \"\": found by its name; for .npy a text file with a name on each "
+       "line",
        [](const YamlValue& v, EvaluationConfig& c) { c.features.table_names = text_or_none(v, "a name"); },
        [](const EvaluationConfig& c) { return yaml_text(c.features.table_names); }, has_table,
        "features.table"});
-  keys.push_back({"features.set",
-                  "of functionals: cepstra | prosody | full: both | compact: few of both, the default of "
-                  "softmax.prior: horseshoe",
-                  [](const YamlValue& v, EvaluationConfig& c) {
-                    c.features.set = functional_set(v.choice(functional_set_names()));
-                  },
-                  [](const EvaluationConfig& c) { return functional_set_name(c.features.set); },
-                  [](const EvaluationConfig& c) {
-                    return c.classifier != ClassifierKind::mixtures && has_recordings(c) &&
-                           c.features.table.empty();
-                  },
-                  "softmax regressions on functionals of recordings"});
+  keys.push_back(
+      {"features.set",
+       "the set of functionals: cepstra | prosody | full: both | compact: few of both, the default of "
+       "softmax.prior: horseshoe",
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.features.set = functional_set(v.choice(functional_set_names()));
+       },
+       [](const EvaluationConfig& c) { return functional_set_name(c.features.set); },
+       [](const EvaluationConfig& c) {
+         return c.classifier != ClassifierKind::mixtures && has_recordings(c) && c.features.table.empty();
+       },
+       "regressions on functionals that emomc computes (without features.table)"});
   for (EvaluationKey& key : mfcc_keys()) keys.push_back(std::move(key));
   return keys;
 }

@@ -78,7 +78,8 @@ std::vector<EvaluationKey> regression_keys() {
        },
        [](const EvaluationConfig& c) { return write_numbers(c.regression.prior_sds); }, is_regression, kUser},
       {"regression.sd_factor",
-       "of predictive sds: learned (by log density, training speakers left out in turn) | a number; 1: the "
+       "factor of predictive sds: learned (by log density, training speakers left out in turn) | a number; "
+       "1: the "
        "plain posterior",
        read_sd_factor,
        [](const EvaluationConfig& c) {

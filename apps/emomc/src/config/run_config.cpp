@@ -30,10 +30,8 @@ void require_written_units(const YamlNode& root) {
     if (shared.part.unit == DataUnit::none || find_value(root, key) == nullptr) continue;
     refuse_at(
         key_place(root, key), key,
-        "a prior of your own needs data.standardize written out, for it says whose units the prior speaks "
-        "in; write standardize: true under data for columns with mean 0 and sd 1, or false for the data's "
-        "own "
-        "units");
+        "a prior of your own needs data.standardize, which sets the units of the prior; write standardize: "
+        "true under data for columns with mean 0 and sd 1, or false for the data's own units");
   }
 }
 

@@ -126,15 +126,15 @@ std::vector<ConfigKey> data_keys() {
        {},
        ConfigKey::Users::models},
       {"data.header",
-       "of CSV: auto (refused where the first row is all numbers) | true | false: columns c0, c1, ...",
+       "for CSV: auto (refused if the first row is all numbers) | true | false: columns c0, c1, ...",
        read_header,
        [](const RunConfig& c) {
          return c.data.format.header ? yaml_bool(*c.data.format.header) : std::string("auto");
        }},
-      {"data.separator", "of CSV: auto | comma | semicolon | tab",
+      {"data.separator", "for CSV: auto | comma | semicolon | tab",
        [](const YamlValue& v, RunConfig& c) { c.data.format.separator = read_mark(v, separators); },
        [](const RunConfig& c) { return write_mark(c.data.format.separator, separators); }},
-      {"data.decimal", "of CSV: auto | point | comma (1,5 is 1.5)",
+      {"data.decimal", "for CSV: auto | point | comma (1,5 is 1.5)",
        [](const YamlValue& v, RunConfig& c) { c.data.format.decimal = read_mark(v, decimals); },
        [](const RunConfig& c) { return write_mark(c.data.format.decimal, decimals); }},
       standardize_key(),
@@ -148,8 +148,7 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) { return std::to_string(c.sampler.chains); }},
       {"sampler.warmup",
        "steps before the first draw, 0 to 10^12; the proposal adapts in them | auto (run only): 1000, "
-       "doubled "
-       "where chains are still on their way afterwards",
+       "doubled if chains have not become stationary by then",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.chooses_warmup = v.is_auto();
          c.sampler.warmup = c.sampler.chooses_warmup ? kFirstWarmup : v.integer(0, most_steps);
@@ -173,8 +172,8 @@ std::vector<ConfigKey> sampler_keys() {
        [](const YamlValue& v, RunConfig& c) { c.sampler.seed = v.unsigned_integer(); },
        [](const RunConfig& c) { return std::to_string(c.sampler.seed); }},
       {"sampler.init",
-       "prior | kmeans | em: optima that short fits find, by their mass | clusters (run only): random "
-       "groups of rows, others for each chain and rung, wherever they lead | a parameter file (.json)",
+       "prior | kmeans | em: optima that short fits find, by their mass | clusters (run only): random groups "
+       "of rows, different for each chain and rung | a parameter file (.json)",
        read_init, [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
       {"sampler.init_tries", "starts tried until the density is finite, 1 to 1000000",
        [](const YamlValue& v, RunConfig& c) {
@@ -182,8 +181,8 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.init_tries); }},
       {"sampler.superchains",
-       "0, or as many groups of chains, each of one start, for nested R-hat of many short chains: 2 or more, "
-       "a divisor of chains",
+       "0, or the number of groups of chains with a common start, for nested R-hat of many short chains: 2 "
+       "or more, a divisor of chains",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.superchains = static_cast<int>(v.integer(0, 1 << 20));
          if (c.sampler.superchains == 1 ||
@@ -210,7 +209,7 @@ std::vector<ConfigKey> sampler_keys() {
        [](const YamlValue& v, RunConfig& c) {
          if (!c.sampler.chooses_draws)
            v.refuse("sampler.draws = " + std::to_string(c.sampler.draws) +
-                    " says how many already; remove one of them");
+                    " sets their number already; remove one of them");
          c.sampler.draws = v.integer(1, most_steps / c.sampler.thin);
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.draws); }},
@@ -232,7 +231,7 @@ std::vector<ConfigKey> sampler_keys() {
        [](const RunConfig& c) { return c.sampler.proposal.kind; }},
       {"sampler.proposal.shape",
        "covariance of the increments within a block: isotropic | diagonal | dense, or with kind: auto also "
-       "auto; component_wise, random_walk, delayed_rejection, split_merge and crank_nicolson use it; of "
+       "auto; component_wise, random_walk, delayed_rejection, split_merge and crank_nicolson use it; for "
        "nuts, hmc, mala and chees the metric",
        [](const YamlValue& v, RunConfig& c) {
          ProposalConfig& proposal = c.sampler.proposal;
@@ -243,8 +242,8 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
       {"sampler.proposal.target_acceptance",
-       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; of nuts and hmc 0.8, of "
-       "mala 0.574, of chees 0.651; not for auto, differential_evolution and stretch",
+       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; nuts and hmc 0.8, mala "
+       "0.574, chees 0.651; not for auto, differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
              number_where(v, "above 0 and below 1", [](double rate) { return rate > 0 && rate < 1; });
@@ -262,13 +261,13 @@ std::vector<ConfigKey> program_keys() {
        },
        [](const RunConfig& c) { return shortest_text(c.checkpoint.seconds); }},
       {"checkpoint.steps",
-       "a checkpoint at each multiple of so many steps too, warm-up's counted; 0 to 10^12, 0: by time alone",
+       "also a checkpoint at each multiple of this many steps, warm-up included; 0 to 10^12, 0: by time only",
        [](const YamlValue& v, RunConfig& c) { c.checkpoint.steps = v.integer(0, most_steps); },
        [](const RunConfig& c) { return std::to_string(c.checkpoint.steps); }},
       {"output.directory", "default: runs/ and the name of this file",
        [](const YamlValue& v, RunConfig& c) { c.output.directory = v.text("a directory"); },
        [](const RunConfig& c) { return yaml_text(c.output.directory.string()); }},
-      {"output.keep_warmup", "true: the warm-up's draws are written too",
+      {"output.keep_warmup", "true: the draws of the warm-up are written too",
        [](const YamlValue& v, RunConfig& c) { c.output.keep_warmup = v.boolean(); },
        [](const RunConfig& c) { return yaml_bool(c.output.keep_warmup); }},
       {"output.pointwise",

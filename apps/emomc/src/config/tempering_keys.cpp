@@ -59,8 +59,8 @@ std::vector<ConfigKey> tempering_keys() {
        "adaptive: learnt in warm-up, for equal rates of exchange | as many powers as rungs, from 1 down",
        read_ladder, write_ladder},
       {"sampler.tempering.every",
-       "steps between exchanges of neighbouring rungs, 1 to 10^6 | auto: 1, or so many that four evaluations "
-       "are taken",
+       "steps between exchanges of neighbouring rungs, 1 to 10^6 | auto: 1, or as many as take four "
+       "evaluations",
        read_every,
        [](const RunConfig& c) {
          return c.sampler.tempering.every == 0 ? std::string("auto")

@@ -56,7 +56,7 @@ Integer read_integer(const YamlValue& value, Integer lowest, Integer highest) {
 void collect(const YamlValue& value, std::size_t level, bool first, ArrayArgument& array) {
   const YamlNode& node = value.node();
   if (node.kind != YamlNode::Kind::list) {
-    if (level < array.shape.size()) value.refuse("a number stands where the lists beside it have a list");
+    if (level < array.shape.size()) value.refuse("a number is given, but the entries beside it are lists");
     array.values.push_back(value.number());
     return;
   }
@@ -64,7 +64,7 @@ void collect(const YamlValue& value, std::size_t level, bool first, ArrayArgumen
   const int length = static_cast<int>(node.items.size());
   if (first) array.shape.push_back(length);
   if (level >= array.shape.size())
-    value.refuse("a list stands where a number is expected, as in the rows before");
+    value.refuse("a list is given where a number is expected, as in the rows before");
   if (array.shape[level] != length) {
     value.refuse("a ragged list: " + std::to_string(length) + " entries here, " +
                  std::to_string(array.shape[level]) + " before");

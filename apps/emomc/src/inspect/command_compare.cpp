@@ -137,7 +137,7 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
   for (const Model& model : models)
     if (!model.fault.empty())
       lines.push_back(model.run + ": emomc diagnose rejects this run (" + model.fault +
-                      "); it stands behind those that can be trusted, and its elpd counts for nothing");
+                      "); it is ranked behind the others, and its elpd cannot be relied on");
   for (std::size_t i = 1; i < models.size(); ++i) {
     if (!models[i].fault.empty() || !models[0].fault.empty()) continue;
     const Estimate behind = difference(models[i], models[0]);
@@ -157,8 +157,8 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
                       model.run, p, kTimesParameters, model.num_free));
     else if (p > groups / 2)
       lines.push_back(
-          fmt::format("{}: p_loo = {:.1f} is more than half of the {:.0f} that are left out: too flexible a "
-                      "model for leaving out to tell",
+          fmt::format("{}: p_loo = {:.1f} is more than half of the {:.0f} that are left out: the model is "
+                      "too flexible for an estimate by leaving out",
                       model.run, p, groups));
   }
   for (const Model& model : models)
@@ -174,8 +174,8 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
     if (const std::string& by = model.facts.grouping.by; model.facts.groups_have_parameters)
       lines.push_back(fmt::format(
           "{}: each {} has parameters of its own, which the draws have learned from the rows that "
-          "are left out: importance sampling is usually unreliable then (Pareto k), and how well a "
-          "new {} is predicted only a run without it tells",
+          "are left out: importance sampling is usually unreliable then (Pareto k); only a run without a {} "
+          "shows how well it is predicted",
           model.run, by, by));
   return lines;
 }
@@ -232,7 +232,7 @@ int compare_all_evaluations(const Options& options) {
 
 int compare(const Options& options) {
   if (options.evidence) return compare_evidence(options);
-  if (!options.prior.empty()) throw InputError("--prior: it goes with --evidence");
+  if (!options.prior.empty()) throw InputError("--prior: allowed with --evidence only");
   if (kind_of(options.runs[0]) == InputKind::evaluation) return compare_all_evaluations(options);
   std::vector<Model> models;
   for (const auto& run : options.runs) {

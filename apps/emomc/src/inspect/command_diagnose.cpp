@@ -55,7 +55,7 @@ int diagnose_runs(const Options& options) {
 
 void add_diagnose(CLI::App& app, int& status) {
   auto* command = app.add_subcommand(
-      "diagnose", "What is wrong with a run, in words; exit code 1 where it is not to be trusted");
+      "diagnose", "Report what is wrong with a run; exit code 1 if it should not be trusted");
   auto options = std::make_shared<Options>();
   command
       ->add_option("RUN", options->runs,

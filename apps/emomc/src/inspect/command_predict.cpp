@@ -64,7 +64,7 @@ Table rows_of(const Options& options) {
   const RunData known = read_run_data(directory, 0);
   if (known.columns.empty())
     throw InputError((directory / "manifest.json").string() +
-                     ": the names of the data's columns are not there");
+                     ": the names of the data's columns are missing");
   if (!options.data.empty()) return read_table({options.data, known.columns});
   check_data_files(directory, known);
   Table table = read_table({known.paths, known.columns, known.format});
@@ -85,12 +85,11 @@ RowPrediction predict_mixture(const Options& options) {
   const MixturePartition& partition = *predicted.partition;
   if (!partition.overlap.empty())
     std::cerr << "emomc: warning: " << options.run << ": " << partition.overlap
-              << "; their probabilities depend on how draws are matched, the partition only in what they are "
-                 "called\n";
+              << "; their probabilities depend on how draws are matched, but of the partition only the "
+                 "numbers of the components do\n";
   std::cerr << fmt::format(
-      "note: the partition is the best of {} by {}; {:.2g} % of the pairs of rows are expected to be "
-      "together "
-      "here and apart in truth, or the reverse\n",
+      "note: the partition is the best of {} by {}; {:.2g} % of the pairs of rows are expected to be in one "
+      "component here and in different ones in truth, or the reverse\n",
       counted(partition.num_candidates, "candidate"), counted(partition.num_draws, "draw"),
       100 * partition.pairs_that_differ);
   return predicted;

@@ -20,7 +20,7 @@ struct Options {
 };
 
 std::string evaluation_page(const Options& options) {
-  if (options.runs.size() != 1) throw InputError("report: one evaluation a page");
+  if (options.runs.size() != 1) throw InputError("report: allowed: one evaluation");
   if (!options.vars.empty() || options.raw)
     throw InputError("report: --vars and --raw are for runs; " + options.runs[0] + " is an evaluation");
   return evaluation_report_html(options.runs[0]);
@@ -32,7 +32,8 @@ void report(const Options& options) {
       !options.output.empty() ? std::filesystem::path(options.output)
       : is_directory
           ? std::filesystem::path(options.runs[0]) / "report.html"
-          : throw InputError("-o: name the page to write; only a run directory has a place for it");
+          : throw InputError(
+                "-o: missing; name the page to write, which has a default for run directories only");
   // A page inside the run directory must not be written through a link that leads out of that directory,
   // which may come from an untrusted source.
   const FileWriter write = options.output.empty() ? write_file_atomically : write_output;
@@ -45,7 +46,7 @@ void report(const Options& options) {
   const auto runs = inspect(options.runs, options.raw ? Numbering::raw : Numbering::mended);
   if (runs.size() != 1)
     throw InputError(
-        "report: one run a page; allowed: a run directory, or files that are the chains of one run");
+        "report: one run at a time; allowed: a run directory, or files that are the chains of one run");
   write(output, report_html(runs[0], is_directory ? options.runs[0] : "", {options.vars}));
   std::cout << output.string() << '\n';
 }

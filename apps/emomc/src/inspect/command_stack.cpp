@@ -109,8 +109,7 @@ int stack_chains(const Options& options) {
   Stacking stacking = scores.result();
   if (is_trusted(diagnose(run)))
     stacking.warnings.push_back(
-        "emomc diagnose finds no problem: the draws are the posterior's as they are, and weights are not "
-        "needed");
+        "emomc diagnose finds no problem: the draws represent the posterior without weights");
   const auto rows = stacked_summary(run, stacking.chain_weights, options.vars);
   if (options.json)
     std::cout << to_json(options, stacking, facts, rows).dump(1) << '\n';
@@ -123,7 +122,7 @@ int stack_chains(const Options& options) {
 
 void add_stack(CLI::App& app, int& status) {
   auto* command = app.add_subcommand(
-      "stack", "Weights of chains that sit in different modes, by how well they predict; the cheap answer");
+      "stack", "Weights for chains in different modes, by how well they predict: a cheap approximation");
   auto options = std::make_shared<Options>();
   command->add_option("RUN", options->run, "A run directory")->required();
   command->add_option("--loo-by,--by", options->by,

@@ -71,7 +71,7 @@ void print_summary(const Options& options) {
     for (const auto& note : run.draws.notes) std::cout << "note: " << note << '\n';
     if (!run.draws.approximation.empty())
       std::cout << "warning: independent draws of a " << run.draws.approximation
-                << " approximation; R-hat and ESS say nothing of how near it is to the posterior\n";
+                << " approximation; R-hat and ESS do not measure how near it is to the posterior\n";
     std::cout << '\n' << to_text(summary, SIZE_MAX, terminal_width(STDOUT_FILENO));
     if (!summary.acceptance.empty()) std::cout << "\nacceptance per block (lowest and highest chain)\n";
     for (const auto& block : summary.acceptance)
@@ -102,7 +102,7 @@ void add_summary(CLI::App& app, int&) {
   command->add_flag("--order", options->order, "Components numbered in each draw by their first mean")
       ->excludes(raw);
   command->add_flag("--predictive", options->predictive,
-                    "Moments and quantiles of the data against those of data that the posterior makes");
+                    "Moments and quantiles of the data beside those of replicates from the posterior");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example: emomc summary runs/sad --vars 'log_*' --vars 'weights*'");
   command->callback([options] { print_summary(*options); });

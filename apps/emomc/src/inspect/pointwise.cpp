@@ -191,7 +191,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
     throw InputError(run + ": log likelihoods of " + std::to_string(S) + " draws in each of " +
                      std::to_string(result.grouping.num_groups) + " rows would take more than " +
                      std::to_string(request.most_values * sizeof(double) / 1'000'000'000) +
-                     " GB; `emomc compare` does without storing them");
+                     " GB; `emomc compare` does not need to store them");
   const double ess = ess_bulk(draws.view(1));
   result.relative_efficiency = ess > 0 ? std::min(1.0, ess / static_cast<double>(S)) : 1.0;
 

@@ -317,8 +317,8 @@ class Page {
     const std::string note =
         directory_.empty() ? "Posterior mean of the density of each column, with a band of 90 % of the draws."
         : data.values.empty()
-            ? "Posterior mean of the density of each column, with a band of 90 % of the draws. The data "
-              "themselves are not there any more, have changed, or are too large."
+            ? "Posterior mean of the density of each column, with a band of 90 % of the draws. The data are "
+              "not shown: they are missing, have changed, or are too large."
             : "The data's histogram (grey) and the posterior mean of the density of each column (red), "
               "with a band of 90 % of the draws.";
     return ",\"fits\":[" + text + "],\"fit_note\":" + json_text(note);

@@ -31,8 +31,8 @@ PriorPredictive prior_predictive_of_run(const std::filesystem::path& directory, 
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw InputError(file.string() +
-                     ": there is no such file, which has the priors; those of a run of Python are known to "
-                     "its model: read_run(path, model).to_datatree(prior_predictive=True)");
+                     ": there is no such file, from which the priors are read; for a run from Python use "
+                     "read_run(path, model).to_datatree(prior_predictive=True)");
   return prior_predictive(parse_run_config(read_config_text(file), file.string()), data, seed, options);
 }
 

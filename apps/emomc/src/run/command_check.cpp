@@ -50,20 +50,18 @@ std::vector<BlockPrior> priors_of(const RunConfig& config, const RunSetup& setup
   std::vector<BlockPrior> priors;
   for (const auto& name : names) {
     const bool has_own = std::find(without_own.begin(), without_own.end(), name) == without_own.end();
-    priors.push_back(
-        {name, to_yaml(config.prior, name),
-         has_own ? to_yaml(own, name) : "not of this family there: sampled in standardised units only"});
+    priors.push_back({name, to_yaml(config.prior, name), has_own ? to_yaml(own, name) : "not of any family"});
   }
   return priors;
 }
 
 std::string memory_text(const MemoryPlan& likelihood, const SamplerMemory& sampler) {
   const auto text = [](std::size_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-  return fmt::format("memory: {} ({} data, {} work, {} component caches; {} chains, {} draws on their way{})",
-                     text(likelihood.total() + sampler.total()), text(likelihood.data_bytes),
-                     text(likelihood.work_bytes), text(likelihood.cache_bytes), text(sampler.state),
-                     text(sampler.draws),
-                     sampler.drawn_ahead > 0 ? ", " + text(sampler.drawn_ahead) + " moves drawn ahead" : "");
+  return fmt::format(
+      "memory: {} ({} data, {} work, {} component caches; {} chains, {} draws not yet written{})",
+      text(likelihood.total() + sampler.total()), text(likelihood.data_bytes), text(likelihood.work_bytes),
+      text(likelihood.cache_bytes), text(sampler.state), text(sampler.draws),
+      sampler.drawn_ahead > 0 ? ", " + text(sampler.drawn_ahead) + " moves drawn ahead" : "");
 }
 
 // Returns the number of rank r, or of its GPU if `gpus` is not empty.
@@ -200,13 +198,14 @@ void check(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("check", "Validate a configuration and say what a run would take");
+  auto* command = app.add_subcommand("check", "Validate a configuration and print what a run would need");
   auto options = std::make_shared<Options>();
   command->add_option("CONFIG", options->config, "YAML configuration")->required();
   command->add_option("-o,--output", options->output, "Directory of the run (output.directory)");
   add_key_options(*command, *options);
   command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("--ranks", options->ranks, "Say what each of so many ranks of mpirun would take")
+  command
+      ->add_option("--ranks", options->ranks, "Print also what each of this many ranks of mpirun would need")
       ->check(CLI::Range(1, 1'000'000));
   command->footer("Example: emomc check configs/sad.yaml --set likelihood.components=16");
   add_code_options(*command);

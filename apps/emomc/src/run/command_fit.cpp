@@ -236,8 +236,7 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
     if (chosen.num_degenerate > 0 && chosen.degenerate.empty())
       std::cerr << fmt::format(
           "{} of {} starts ended with a scale at its floor or a component of fewer rows than columns + 2, "
-          "and are "
-          "set apart\n",
+          "and are not used\n",
           chosen.num_degenerate, num_starts);
   }
   if (options.file.empty()) std::cout << parameters;
@@ -357,7 +356,7 @@ void add_fit(CLI::App& app, int& status) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--errors", options->errors,
-                    "Standard errors from the Hessian also where it takes more than some ten seconds");
+                    "Standard errors from the Hessian even if it takes more than about ten seconds");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "Errors only");
   command->footer(

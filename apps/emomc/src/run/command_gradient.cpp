@@ -68,7 +68,7 @@ int gradient(const Options& options) {
   }
   std::cout << json.dump(1) << '\n';
   if (std::isfinite(at.log_likelihood + at.log_prior + at.log_jacobian)) return kDone;
-  std::cerr << "the log density is not finite at these parameters, and the gradient is of no use there\n";
+  std::cerr << "the log density is not finite at these parameters, so that the gradient is meaningless\n";
   return kCheckFailed;
 }
 

@@ -52,7 +52,7 @@ std::string slurm_script(const Options& options, const RunConfig& config) {
       "#SBATCH --requeue\n"
       "#SBATCH --open-mode=append\n"
       "\n"
-      "# {} s before the time is over, and where the job gives way to another one, the run gets SIGTERM,\n"
+      "# {} s before the time limit, and if the job is preempted, the run gets SIGTERM,\n"
       "# writes a checkpoint and ends with 143. Submit this script again at any time: the run goes on.\n"
       "cd {} || exit 3\n"
       "srun --mpi=pmix --kill-on-bad-exit=1 \\\n"
@@ -85,7 +85,7 @@ void write_job(const Options& options) {
     return;
   }
   if (!options.force && std::filesystem::exists(options.output))
-    throw InputError(options.output + ": the file is there; --force replaces it");
+    throw InputError(options.output + ": the file exists; --force replaces it");
   write_file_atomically(options.output, script);
   std::cerr << "submit it with: sbatch " << options.output << '\n';
 }
@@ -99,10 +99,10 @@ void add_job(CLI::App& app, int&) {
   command->add_option("--scheduler", options->scheduler, "slurm")->check(CLI::IsMember({"slurm"}));
   command->add_option("-o,--output", options->output, "File of the script; without it, standard output");
   command->add_option("--nodes", options->nodes, "Machines")->check(CLI::Range(1, 100'000));
-  command->add_option("--ranks-per-node", options->ranks_per_node, "Processes of a machine")
+  command->add_option("--ranks-per-node", options->ranks_per_node, "Processes per machine")
       ->check(CLI::Range(1, 4096));
   command->add_option("--gpus-per-rank", options->gpus_per_rank, "0 or 1")->check(CLI::Range(0, 1));
-  command->add_option("--cpus-per-rank", options->cpus_per_rank, "Processors of a process")
+  command->add_option("--cpus-per-rank", options->cpus_per_rank, "Processors per process")
       ->check(CLI::Range(1, 4096));
   command->add_option("--time", options->time, "Limit of the scheduler, as 24:00:00");
   command->add_option("--partition", options->partition, "Partition of the cluster");
@@ -127,7 +127,7 @@ void add_job(CLI::App& app, int&) {
       throw InputError("--time: " + options->time + " is no time; allowed: as 24:00:00 or 2-00:00:00");
     if (!is_plain(options->partition))
       throw InputError("--partition: " + options->partition +
-                       " has other signs than letters, digits, - and _");
+                       " has characters other than letters, digits, - and _");
     write_job(*options);
   });
 }

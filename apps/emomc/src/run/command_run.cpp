@@ -133,7 +133,7 @@ class Sampling {
           return finding.severity == Severity::problem;
         }));
     if (problems == 0)
-      logger.info("diagnose finds no fault");
+      logger.info("diagnose finds no problem");
     else
       logger.error(
           "warning: this run should not be trusted as it is: diagnose finds {}{}: {}; advice: emomc diagnose "
@@ -222,9 +222,8 @@ void add_run(CLI::App& app, int& status) {
   command->add_option("--devices", options->devices, "GPUs to use: all, or as 0,1 (devices)");
   command->footer(
       "Example: emomc run configs/sad.yaml --output runs/sad --set sampler.draws=2000\n"
-      "Ctrl-C stops after the steps at hand and says how to go on; twice, at once (exit code 130). A run "
-      "that\n"
-      "is finished is made longer by --resume --set sampler.draws=5000.");
+      "Ctrl-C stops after the current steps and prints how to go on; pressed twice, at once (exit code "
+      "130).\n--resume --set sampler.draws=5000 makes a finished run longer.");
   add_code_options(*command);
   command->callback([options, &status] { status = run(*options); });
 }

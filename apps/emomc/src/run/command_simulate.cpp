@@ -161,7 +161,8 @@ void simulate(const std::string& config_file, const std::string& output, bool fo
 }  // namespace
 
 void add_simulate(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("simulate", "Data from a known model, with the truth beside it");
+  auto* command = app.add_subcommand(
+      "simulate", "Simulate data from a known model; the true parameters are written beside them");
   struct Options {
     std::string config, output, parameters;
     std::size_t rows = 0;
@@ -180,7 +181,7 @@ void add_simulate(CLI::App& app, int&) {
       "With a likelihood of your own: JSON of its parameters (default: a draw from the prior)");
   command
       ->add_option("--rows", options->rows,
-                   "With a likelihood of your own: rows to draw where no column of a file is needed")
+                   "With a likelihood of your own: number of rows if no column of a file is needed")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--force", options->force, "Write into a directory that is not empty");
   command->add_flag("-q,--quiet", options->quiet, "Errors only");

@@ -25,7 +25,7 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
   const RunData data = read_run_data(directory, 0);
   if (data.columns.empty())
     throw InputError((directory / "manifest.json").string() +
-                     ": the names of the data's columns are not there");
+                     ": the names of the data's columns are missing");
   const Expression expression(*spec, data.columns);
   return std::make_shared<Expression>(expression.with_data_units(data.units()));
 }

@@ -115,10 +115,9 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
   std::vector<std::string> names;
   if (num_rows == 0) {
     if (!fs::exists(data_file))
-      throw InputError(
-          "data.file: " + data_file.string() +
-          ": there is no such file; it has the columns that are not simulated; where there are none, "
-          "--rows says how many rows to draw");
+      throw InputError("data.file: " + data_file.string() +
+                       ": there is no such file; the columns that are not simulated are read from it; if "
+                       "there are none, --rows sets the number of rows");
     names = read_column_names(table_request(config.data, spec, names_of_columns(spec)));
   }
   const std::size_t num_given = names.size();

@@ -282,10 +282,10 @@ StartLines describe(const PrecisionError& error) {
         "({} pairs near the best start)",
         error.rms, error.largest, error.num_pairs);
     if (error.rms > kMostRms || error.largest > kMostLargest)
-      lines.warned.push_back(fmt::format(
-          "likelihood.precision: mixed: {}; more than {} RMS changes the posterior{}, and columns "
-          "nearer to 0, or in other units, have less",
-          measured, kMostRms, advice));
+      lines.warned.push_back(
+          fmt::format("likelihood.precision: mixed: {}; more than {} RMS changes the posterior{}, and "
+                      "columns nearer to 0, or in other units, have a smaller one",
+                      measured, kMostRms, advice));
     else
       lines.said.push_back(
           fmt::format("mixed precision: {}: at most {:.0f} of 10,000 decisions to accept differ", measured,

@@ -37,11 +37,11 @@ RunResult sample_into(RunFiles& files, SampledChains& chains, std::span<const Ta
 }
 
 std::string way_on(const std::filesystem::path& directory, const std::string& command) {
-  std::string what = "there is no checkpoint to go on from; when this is mended, begin again with: ";
+  std::string what = "there is no checkpoint to go on from; when this is fixed, begin again with: ";
   try {
     const Checkpoint checkpoint = read_checkpoint(directory / "checkpoint");
     what = "the checkpoint of step " + std::to_string(checkpoint.state.step) +
-           " is good; when this is mended, go on with: ";
+           " is good; when this is fixed, go on with: ";
   } catch (const std::exception&) {  // the checkpoint is damaged or missing, or its disk has failed
   }
   return what + command;

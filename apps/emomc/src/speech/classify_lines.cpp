@@ -26,7 +26,7 @@ void refuse_container(const unsigned char* bytes, std::size_t count) {
     if (count >= 4 && std::equal(name, name + 4, bytes))
       throw InputError(
           "--stdin: a file that begins with '" + std::string(name) +
-          "' came in (WAV, FLAC and the like); allowed: raw 16 bit little-endian mono PCM; name the "
+          "' was received (WAV, FLAC and the like); allowed: raw 16 bit little-endian mono PCM; name the "
           "file instead");
 }
 
@@ -68,17 +68,17 @@ std::map<std::string, std::string> speakers_of(const std::vector<std::string>& f
   for (const auto& file : files) {
     const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
     if (kind == "iemocap" || kind == "manifest")
-      throw InputError(
-          "--group-by speaker: names of corpus " + kind +
-          " do not say who speaks; classify a speaker at a time, or name others with --speaker-from");
+      throw InputError("--group-by speaker: names of corpus " + kind +
+                       " do not identify the speaker; classify one speaker at a time, or name other "
+                       "recordings with --speaker-from");
     if (kind == "folders") {  // the path ends with emotion/speaker/file
       speakers[file] = path.parent_path().filename().string();
       continue;
     }
     const std::string speaker = speaker_of_file(kind, path);
     if (speaker.empty())
-      throw InputError("--group-by speaker: " + file + ": a name of corpus " + kind +
-                       " is expected; name another one with --corpus");
+      throw InputError("--group-by speaker: " + file + ": the name is not one of corpus " + kind +
+                       "; name another one with --corpus");
     speakers[file] = speaker;
   }
   return speakers;
@@ -92,7 +92,7 @@ int classify_input(const ClassifyOptions& options, double sample_rate,
                    const std::function<Json(const Recording&)>& line_about) {
   const double rate = options.rate > 0 ? options.rate : sample_rate;
   if (!(rate > 0))
-    throw InputError("--rate: the model's recordings had different sample rates; say what comes in");
+    throw InputError("--rate: the model's recordings had different sample rates; give the rate of the input");
   const auto most = static_cast<std::size_t>(options.window * rate);
   const auto step = std::max<std::size_t>(1, static_cast<std::size_t>(options.every * rate));
   std::deque<double> samples;
@@ -131,7 +131,8 @@ int classify_input(const ClassifyOptions& options, double sample_rate,
       since = 0;
     }
   }
-  if (total == 0) throw InputError("--stdin: no samples came in; allowed: raw 16 bit little-endian mono PCM");
+  if (total == 0)
+    throw InputError("--stdin: no samples were received; allowed: raw 16 bit little-endian mono PCM");
   return report(true) ? kDone : kBadInput;
 }
 

@@ -17,7 +17,8 @@ struct ClassifyOptions {
   std::vector<std::string> files, speaker_from;
   bool from_input = false, quiet = false;
   double rate = 0, every = 1, window = 10;
-  double reject_below = 0;  ///< least probability at which a line names a class; 0: every line names one
+  std::string only_of_input;  ///< the first option given that only --stdin uses; empty: none
+  double reject_below = 0;    ///< least probability at which a line names a class; 0: every line names one
   int threads = 0;
 };
 

@@ -74,7 +74,7 @@ Json line_about(const std::string& file, const Frames& frames, const Units& unit
   const Classified result = classifier.classify(frames, units.units);
   Json line = line_of(file, classifier.model().classes, result.probability, result.spread, result.num_frames);
   if (result.num_frames < kFewFrames)
-    line["note"] = "fewer than " + std::to_string(kFewFrames) + " frames say little";
+    line["note"] = "fewer than " + std::to_string(kFewFrames) + " frames carry little information";
   line["standardised_by"] = units.standardisation;
   return line;
 }
@@ -83,12 +83,11 @@ Json line_about(const std::string& file, const Frames& frames, const Units& unit
 void explain(const ClassifyOptions& options) {
   if (options.quiet) return;
   if (options.files.size() == 1)
-    std::cerr
-        << "note: the model normalises by speaker; of this one only the recording itself is known, whose "
-           "mean and sd are drawn towards the corpus's (--speaker-from names more)\n";
+    std::cerr << "note: the model normalises by speaker; only this recording of the speaker is known, and "
+                 "its mean and sd are shrunk towards the corpus's (--speaker-from adds recordings)\n";
   else
     std::cerr << "note: the model normalises by speaker; the " << options.files.size()
-              << " recordings are taken to be of one (--group-by speaker tells speakers apart)\n";
+              << " recordings are taken to be of one speaker (--group-by speaker tells speakers apart)\n";
 }
 
 int classify_files(const ClassifyOptions& options, RecordingClassifier& classifier) {
@@ -135,9 +134,8 @@ int classify_stream(const ClassifyOptions& options, RecordingClassifier& classif
   }
   const bool by_speaker = is_by_speaker(classifier), is_alone = by_speaker && options.speaker_from.empty();
   if (is_alone && !options.quiet)
-    std::cerr
-        << "note: the model normalises by speaker; of this one only what comes in is known, whose mean and "
-           "sd are drawn towards the corpus's (--speaker-from names recordings)\n";
+    std::cerr << "note: the model normalises by speaker; only the input is known of the speaker, and its "
+                 "mean and sd are shrunk towards the corpus's (--speaker-from adds recordings)\n";
   const Units known = is_alone     ? Units{}
                       : by_speaker ? units_of_others(options, classifier)
                                    : units_of_model(classifier);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/thread_pool.hpp"
+#include "emomc/posterior/excerpt.hpp"
 #include "emomc/speech/clips.hpp"
 #include "emomc/speech/utterance_table.hpp"
 #include "evaluation_config.hpp"
@@ -46,7 +48,8 @@ std::vector<Given> read_recordings(const std::vector<std::string>& files, const 
 std::vector<Given> read_rows(const RowModel& model, const EvaluationConfig& config,
                              const ClassifyOptions& options) {
   const UtteranceTable table = read_utterance_table(
-      options.table, options.table_names.empty() ? config.features.table_names : options.table_names);
+      options.table, options.table_names.empty() ? config.features.table_names : options.table_names,
+      config.corpus.dimensions);
   if (table.columns != model.columns) {
     const auto& wanted = model.columns;
     const auto [here, there] =
@@ -57,6 +60,11 @@ std::vector<Given> read_rows(const RowModel& model, const EvaluationConfig& conf
         "place of {}",
         options.table, wanted.size(), name(here, table.columns.end()), name(there, wanted.end())));
   }
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < table.names.size(); ++i)
+    if (!seen.insert(table.names[i]).second)
+      throw InputError(fmt::format("--table: {}:{}: {} has two rows", options.table, table.lines[i],
+                                   excerpt(table.names[i])));
   std::vector<Given> all(table.names.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(i * table.columns.size());
@@ -93,7 +101,8 @@ EvaluationConfig config_of(const ClassifyOptions& options, const RowModel& model
     }
   }
   if (options.group_by == "speaker" && options.corpus.empty())
-    throw InputError("--group-by speaker: the model does not say how recordings are named; name a --corpus");
+    throw InputError(
+        "--group-by speaker: the model has no information on how recordings are named; name a --corpus");
   return {};
 }
 
@@ -108,11 +117,12 @@ std::vector<Given> enrolment_of(const ClassifyOptions& options, const RowModel& 
   return others;
 }
 
-// The rows of the enrolment except for the row of `file` itself.
-std::vector<std::span<const double>> others_than(const std::string& file, const std::vector<Given>& all) {
+// The rows of the enrolment except for the row of the recording itself, which may be named by another path:
+// equal functionals are those of the same samples.
+std::vector<std::span<const double>> others_than(const Given& one, const std::vector<Given>& all) {
   std::vector<std::span<const double>> rows;
   for (const Given& given : all)
-    if (given.file != file) rows.emplace_back(given.row.values);
+    if (given.file != one.file && given.row.values != one.row.values) rows.emplace_back(given.row.values);
   return rows;
 }
 
@@ -133,8 +143,7 @@ int classify_all(const ClassifyOptions& options, const RowModel& model, const Ev
   if (!options.speaker_from.empty()) {
     const std::vector<Given> known = enrolment_of(options, model);
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].problem.empty())
-        lines[i] = line_by_enrolment(all[i], others_than(all[i].file, known), model);
+      if (all[i].problem.empty()) lines[i] = line_by_enrolment(all[i], others_than(all[i], known), model);
     return print_all(all, lines, options);
   }
   if (options.group_by == "speaker") {
@@ -142,14 +151,16 @@ int classify_all(const ClassifyOptions& options, const RowModel& model, const Ev
     for (const Given& given : all) files.push_back(given.file);
     const auto speakers = speakers_of(files, options.corpus.empty() ? config.corpus.kind : options.corpus);
     for (Given& given : all) given.speaker = speakers.at(given.file);
-  } else if (all.size() > 1) {
+  } else if (const auto read = std::count_if(all.begin(), all.end(),
+                                             [](const Given& given) { return given.problem.empty(); });
+             read > 1) {
     note(options, fmt::format("the {} recordings are taken to be of one speaker, and standardised together "
                               "(--group-by speaker tells speakers apart)",
-                              all.size()));
-  } else {
+                              read));
+  } else if (read == 1) {
     note(options,
-         "of the speaker nothing is known but this recording; it is standardised by what the training "
-         "speakers are like (--speaker-from names recordings of the speaker)");
+         "only this recording of the speaker is known; it is standardised by statistics of the training "
+         "speakers (--speaker-from adds recordings of the speaker)");
   }
   std::map<std::string, std::vector<std::size_t>> speakers;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -172,14 +183,13 @@ int classify_stream(const ClassifyOptions& options, const RowModel& model) {
   }
   const std::vector<Given> known = enrolment_of(options, model);
   if (known.empty())
-    note(
-        options,
-        "of the speaker nothing is known but what comes in; it is standardised by what the training speakers "
-        "are like (--speaker-from names recordings of the speaker)");
+    note(options,
+         "only the input is known of the speaker; it is standardised by statistics of the training speakers "
+         "(--speaker-from adds recordings of the speaker)");
   DescriptorExtractors extractors;
   return classify_input(options, model.sample_rate, [&](const Recording& recording) {
     const Given given{"-", {}, {}, utterance_row(recording, model.set, extractors)};
-    return line_by_enrolment(given, others_than("-", known), model);
+    return line_by_enrolment(given, others_than(given, known), model);
   });
 }
 

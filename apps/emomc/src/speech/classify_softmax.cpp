@@ -8,7 +8,7 @@ int classify_by_softmax(const ClassifyOptions& options) {
   const SoftmaxModel model = read_softmax_model(options.model);
   const SoftmaxClassifier& classifier = model.classifier;
   return classify_rows(
-      options, {"softmax regression", "shorter than any clip by which the model learned how sure to be",
+      options, {"softmax regression", "shorter than all clips by which the probabilities were calibrated",
                 model.set, model.table, model.config, model.sample_rate, classifier.columns,
                 classifier.corpus, [&](const GivenRecording& given, const StandardizedRow& row) {
                   const ClassProbabilities p =

@@ -16,6 +16,8 @@ int classify(const ClassifyOptions& options) {
   if (options.from_input && (has_table || !options.files.empty()))
     throw InputError("--stdin: files are named too; choose one");
   if (has_table && !options.files.empty()) throw InputError("--table: recordings are named too; choose one");
+  if (!options.from_input && !options.only_of_input.empty())
+    throw InputError(options.only_of_input + ": only --stdin uses this option; remove it, or use --stdin");
   if (!options.from_input && !has_table && options.files.empty())
     throw InputError("name recordings to classify, or use --stdin or --table");
   if (is_regression_model(options.model)) return predict_by_regression(options);
@@ -26,7 +28,7 @@ int classify(const ClassifyOptions& options) {
 
 void add_classify(CLI::App& app, int& status) {
   auto* command = app.add_subcommand(
-      "classify", "Class probabilities of recordings, or their numbers, a JSON line for each");
+      "classify", "Class probabilities of recordings, or predicted numbers: a JSON line for each recording");
   auto options = std::make_shared<ClassifyOptions>();
   command->add_option("MODEL", options->model, "Directory that emomc train wrote")->required();
   command->add_option("FILE", options->files, "Recordings");
@@ -37,13 +39,16 @@ void add_classify(CLI::App& app, int& status) {
                    "speaker: recordings of one speaker, by their names, are standardised together")
       ->check(CLI::IsMember({"speaker"}))
       ->excludes(from);
-  command->add_option("--corpus", options->corpus, "Whose names those are (default: the model's corpus)")
+  command
+      ->add_option("--corpus", options->corpus,
+                   "With --group-by: the kind of corpus whose file names the recordings have (default: the "
+                   "model's corpus)")
       ->check(CLI::IsMember(corpus_kinds()));
   command->add_option("--table", options->table,
                       "In place of FILEs the rows of a table of another program: CSV, ARFF or .npy, with the "
                       "columns of the table that the model was trained on");
   command->add_option("--table-names", options->table_names,
-                      "The table's column that names rows; of .npy a text file with a name on each line "
+                      "The table's column that names rows; for .npy a text file with a name on each line "
                       "(default: features.table_names of the model)");
   command
       ->add_option("--reject-below", options->reject_below,
@@ -51,15 +56,17 @@ void add_classify(CLI::App& app, int& status) {
       ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--stdin", options->from_input,
                     "Raw 16 bit little-endian mono samples from standard input, as they arrive");
-  command->add_option("--rate", options->rate, "Of --stdin, in Hz (default: the model's)")
-      ->check(CLI::Range(100.0, 1e6));
-  command->add_option("--every", options->every, "Of --stdin: seconds from line to line")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
-  command->add_option("--window", options->window, "Of --stdin: seconds that a line is about")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
-  command->add_option("--backend", options->backend, "Of mixtures: reference, cpu or cuda")
+  auto* rate =
+      command->add_option("--rate", options->rate, "With --stdin: sample rate in Hz (default: the model's)")
+          ->check(CLI::Range(100.0, 1e6));
+  auto* every = command->add_option("--every", options->every, "With --stdin: seconds between lines")
+                    ->check(CLI::Range(0.01, 3600.0))
+                    ->capture_default_str();
+  auto* window =
+      command->add_option("--window", options->window, "With --stdin: seconds of sound that a line covers")
+          ->check(CLI::Range(0.01, 3600.0))
+          ->capture_default_str();
+  command->add_option("--backend", options->backend, "With mixtures: reference, cpu or cuda")
       ->check(CLI::IsMember({"reference", "cpu", "cuda"}))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "0: all")->check(CLI::Range(0, 4096));
@@ -69,7 +76,11 @@ void add_classify(CLI::App& app, int& status) {
   command->footer(
       "Example: emomc classify models/emodb speech.wav\n"
       "A recording that cannot be classified gives a line with its error; the exit code is then 2.");
-  command->callback([options, &status] { status = classify(*options); });
+  command->callback([options, &status, of_input = std::vector<const CLI::Option*>{rate, every, window}] {
+    for (const CLI::Option* option : of_input)
+      if (option->count() > 0 && options->only_of_input.empty()) options->only_of_input = option->get_name();
+    status = classify(*options);
+  });
 }
 
 }  // namespace emomc::app

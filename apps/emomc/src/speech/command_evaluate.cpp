@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,7 @@
 #include "regression_run.hpp"
 #include "sampling_options.hpp"
 #include "sampling_run.hpp"
+#include "score_text.hpp"
 #include "signals.hpp"
 #include "softmax_run.hpp"
 
@@ -106,8 +108,8 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
       std::count_if(e.frames.features.utterances.begin(), e.frames.features.utterances.end(),
                     [](const UtteranceFrames& u) { return u.num_rows < kFewFrames; }));
   if (few > 0)
-    notes.push_back(
-        fmt::format("{} with fewer than {} frames, which say little", counted(few, "utterance"), kFewFrames));
+    notes.push_back(fmt::format("{} with fewer than {} frames, which carry little information",
+                                counted(few, "utterance"), kFewFrames));
   return evaluate_mixtures_into({e.frames, e.plan, config, e.corpus.fingerprint, "evaluation", notes},
                                 e.corpus, policy, verbosity, scores);
 }
@@ -116,14 +118,14 @@ std::optional<EvaluationResults> evaluate_seed(const Evaluation& e, const Evalua
 void warn_unconverged(const EvaluationConfig& config, const nlohmann::ordered_json& scores,
                       const std::string& which) {
   if (config.classifier == ClassifierKind::regression) return;  // a regression of numbers has no chains
-  const double share = scores.contains("convergence") ? scores["convergence"]["converged"].get<double>()
-                                                      : scores["least_share_converged"].get<double>();
-  const char* advice = config.classifier == ClassifierKind::softmax
-                           ? "more draws (softmax.draws)"
+  const double share = share_converged(scores);
+  const char* advice = config.classifier == ClassifierKind::softmax ? "more draws (softmax.draws)"
+                       : config.classifier == ClassifierKind::fused
+                           ? "more draws (sampler.draws of the mixtures, softmax.draws) or fewer components"
                            : "more draws (sampler.draws) or fewer components";
   if (share < kShareAskedFor)
     std::cerr << fmt::format(
-        "emomc: warning: {:.1f} % of (utterance, class) pairs have converged{}, {:.0f} % are asked for: take "
+        "emomc: warning: {:.1f} % of (utterance, class) pairs have converged{}, {:.0f} % are required: take "
         "{}\n",
         100 * share, which, 100 * kShareAskedFor, advice);
 }
@@ -244,6 +246,18 @@ Options silent(Options options) {
   return options;
 }
 
+// Says if an option, such as --backend, makes the classifier another one than the configuration alone does.
+void note_classifier_by_options(const Options& options, const EvaluationConfig& config) {
+  if (options.quiet || config.classifier != ClassifierKind::mixtures) return;
+  try {
+    if (load_evaluation_config(options.config, {}).classifier == ClassifierKind::mixtures) return;
+  } catch (const InputError&) {
+    return;  // the configuration is incomplete without the options
+  }
+  std::cerr << "emomc: note: an option sets a key of mixtures, so the classifier is mixtures of Gaussians; "
+               "without it the configuration has another classifier\n";
+}
+
 int evaluate(const Options& given) {
   const Options options = is_first() ? given : silent(given);
   if (!options.compare.empty()) return evaluate_and_compare(options);
@@ -252,6 +266,7 @@ int evaluate(const Options& given) {
   if (config.classifier == ClassifierKind::regression && options.seeds > 0)
     throw InputError(
         "--seeds: a regression has no random numbers but the choice of known recordings; evaluate it once");
+  if (is_first()) note_classifier_by_options(options, config);
   const ExistingRun policy = options.policy();
   const std::filesystem::path directory = config.run.output.directory;
   if (options.seeds == 0 && is_first()) check_run_directory(directory, policy);
@@ -279,6 +294,7 @@ int evaluate(const Options& given) {
   std::vector<EvaluationResults> all;
   std::vector<nlohmann::ordered_json> known;   // [seeds] scores by knowledge of the speaker
   std::vector<nlohmann::ordered_json> groups;  // [seeds] scores by columns
+  double least_converged = std::nan("");
   for (int seed = 1; seed <= options.seeds; ++seed) {
     config.run.sampler.seed = static_cast<std::uint64_t>(seed);
     config.run.output.directory = directory / fmt::format("seed-{}", seed);
@@ -290,6 +306,7 @@ int evaluate(const Options& given) {
                 << '\n'
                 << std::flush;
     all.push_back(std::move(*results));
+    least_converged = std::fmin(least_converged, share_converged(scores_of_one));
     if (scores_of_one.contains("known_of_speaker")) known.push_back(scores_of_one["known_of_speaker"]);
     if (const auto& posterior = scores_of_one["posterior"]; posterior.contains("by"))
       groups.push_back(posterior["by"]);
@@ -297,6 +314,7 @@ int evaluate(const Options& given) {
   if (!is_first()) return wait_for_first();
   enter(RankPhase::finishing);
   auto scores = scores_of_seeds(e.frames, all);
+  scores["least_share_converged"] = least_converged;
   if (!known.empty()) scores["known_of_speaker"] = mean_by_knowledge(known);
   if (!groups.empty()) scores["posterior"]["by"] = mean_by_group(groups);
   write_file_atomically(directory / "predictions.csv",

@@ -95,13 +95,14 @@ int features(const Options& options) {
   EvaluationConfig config = parse_evaluation_config("", "--set", overrides);
   const bool of_utterances = !options.functionals.empty();
   if (of_utterances && !options.set.empty())
-    throw InputError("--set: settings are of frames, and --functionals writes none; give one of both");
+    throw InputError(
+        "--set: settings are for frames, and --functionals writes no frames; give only one of them");
   if (of_utterances) config.features.set = functional_set(options.functionals);
   for (const char* key : {"normalize", "deltas", "gain"})
     if (std::any_of(options.set.begin(), options.set.end(),
                     [&](const std::string& setting) { return setting.starts_with(std::string(key) + "="); }))
-      throw InputError(
-          fmt::format("--set: {} is evaluation's; emomc features writes cepstra as they are", key));
+      throw InputError(fmt::format(
+          "--set: {} is a setting of emomc evaluate; emomc features writes unnormalised cepstra", key));
   const std::filesystem::path directory = options.output;
   if (std::filesystem::exists(directory) && !std::filesystem::is_directory(directory))
     throw InputError(options.output + ": exists and is no directory; choose another -o");
@@ -165,7 +166,7 @@ void add_features(CLI::App& app, int& status) {
                    "emodb, ravdess, cremad, tess, savee, iemocap, folders or manifest (docs/corpora.md)")
       ->required()
       ->check(CLI::IsMember(corpus_kinds()));
-  command->add_option("PATH", options->path, "Where the corpus is; of a manifest the CSV")->required();
+  command->add_option("PATH", options->path, "Where the corpus is; for a manifest the CSV")->required();
   command->add_option("-o,--output", options->output, "Directory for the tables")->required();
   command
       ->add_option("--set", options->set,

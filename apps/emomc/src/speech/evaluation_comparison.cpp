@@ -13,10 +13,12 @@
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "evaluation_report_data.hpp"
+#include "evaluation_text.hpp"
 #include "input_kind.hpp"
 #include "jackknife_rows.hpp"
 #include "predictions_file.hpp"
 #include "regression_comparison.hpp"
+#include "score_text.hpp"
 #include "yaml_reader.hpp"
 
 namespace emomc::app {
@@ -28,6 +30,7 @@ using Json = nlohmann::ordered_json;
 struct Method {
   std::string evaluation, name;
   std::vector<Predictions> seeds;
+  double share_converged = 0;  ///< of the evaluation's chains, with the worst seed
 };
 
 /// A statistic of all utterances, and of the utterances without each speaker in turn.
@@ -44,13 +47,15 @@ struct Subject {
   std::set<std::set<std::string>> folds;
 };
 
-// The directories of an evaluation's seeds; `directory` itself if there is a single seed.
+// The directories of the seeds that scores.json names; `directory` itself if there is a single seed.
 std::vector<fs::path> seeds_of(const fs::path& directory) {
+  const nlohmann::json json = read_scores(directory);
+  const JsonValue scores(json, (directory / "scores.json").string());
+  if (!scores.has("seeds")) return {directory};
   std::vector<fs::path> seeds;
-  std::error_code error;
-  for (int seed = 1; fs::is_directory(directory / fmt::format("seed-{}", seed), error); ++seed)
-    seeds.push_back(directory / fmt::format("seed-{}", seed));
-  return seeds.empty() ? std::vector<fs::path>{directory} : seeds;
+  for (const JsonValue& seed : scores.at("seeds").items())
+    seeds.push_back(directory / fmt::format("seed-{}", seed.count()));
+  return seeds;
 }
 
 [[noreturn]] void refuse(const fs::path& file, const Subject& subject, const std::string& what) {
@@ -106,7 +111,7 @@ void append_methods(const fs::path& directory, Subject& subject, std::vector<Met
                                         {"predictions_penalised.csv", "penalised fit"}}) {
     std::error_code error;
     if (std::string(name) != "posterior" && !fs::exists(seeds[0] / file_name, error)) continue;
-    Method method{directory.string(), name, {}};
+    Method method{directory.string(), name, {}, share_converged(read_scores(directory))};
     for (const fs::path& seed : seeds) {
       const fs::path file = seed / file_name;
       PredictionsFile read = read_predictions(file);
@@ -154,6 +159,24 @@ void add_difference(Json& json, const std::string& name, const Statistic& a, con
   const Interval interval = jackknife_interval(a.all - b.all, without, -most, most);
   json[name] = number(a.all - b.all);
   json[name + "_interval"] = {number(interval.low), number(interval.high)};
+}
+
+// Names the evaluations whose chains have not converged.
+std::string unconverged_text(const Json& methods) {
+  std::string text;
+  std::set<std::string> named;
+  for (const Json& method : methods) {
+    const Json& share = method["converged"];
+    const std::string evaluation = method["evaluation"].get<std::string>();
+    if (share.is_null() || share.get<double>() >= kShareAskedFor || !named.insert(evaluation).second)
+      continue;
+    text += fmt::format(
+        "warning: {}: {:.1f} % of (utterance, class) pairs have converged, {:.0f} % are required; its "
+        "scores "
+        "should not be counted\n",
+        evaluation, 100 * share.get<double>(), 100 * kShareAskedFor);
+  }
+  return text.empty() ? text : "\n" + text;
 }
 
 }  // namespace
@@ -205,7 +228,8 @@ Json compare_evaluations(const std::vector<fs::path>& directories) {
                                {"uar", uars[m].all},
                                {"uar_interval", {number(interval.low), number(interval.high)}},
                                {"log_loss", number(losses[m].all)},
-                               {"calibration_error", error.all}});
+                               {"calibration_error", error.all},
+                               {"converged", number(methods[m].share_converged)}});
   }
   for (std::size_t first = 0; first < methods.size(); ++first)
     for (std::size_t second = first + 1; second < methods.size(); ++second) {
@@ -249,7 +273,7 @@ std::string comparison_text(const Json& comparison, std::size_t width) {
                      counted(comparison["speakers"].size(), "speaker"),
                      counted(comparison["classes"].size(), "class", "classes"),
                      counted(comparison["folds"].get<std::size_t>(), "fold")) +
-         table.text(width);
+         table.text(width) + unconverged_text(methods);
 }
 
 }  // namespace emomc::app

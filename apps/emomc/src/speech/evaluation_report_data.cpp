@@ -12,6 +12,7 @@
 #include "emomc/posterior/json_value.hpp"
 #include "evaluation_text.hpp"
 #include "progress.hpp"
+#include "score_text.hpp"
 #include "utterance_scores.hpp"
 
 namespace emomc::app {
@@ -103,9 +104,10 @@ json groups_of(const JsonValue& posterior) {
   return list;
 }
 
-json convergence_of(const JsonValue& convergence, const Names& classes) {
+// `least` is the smallest share of the evaluation's chains, which the verdict is about.
+json convergence_of(const JsonValue& convergence, const Names& classes, double least) {
   json result{{"pairs", convergence.at("pairs").count()},
-              {"share", convergence.at("converged").number()},
+              {"share", least},
               {"share_asked_for", kShareAskedFor},
               {"most_rhat", kMostRhat},
               {"least_ess", kLeastEss},
@@ -212,7 +214,7 @@ json run_facts(const std::filesystem::path& file) {
   number("steps of each chain", "steps");
   number("evaluations of a density", "evaluations");
   number("densities that were not finite", "faults");
-  number("acceptance aimed at", "target_acceptance");
+  number("target acceptance", "target_acceptance");
   if (m.contains("adaptation_drift") && m["adaptation_drift"].is_array()) {
     double most = 0;
     for (const auto& drift : m["adaptation_drift"])
@@ -236,7 +238,7 @@ json evaluation_report_data(const std::filesystem::path& directory) {
             {"difference", json()},
             {"known", known_of(scores)},
             {"by", groups_of(scores.at("posterior"))},
-            {"convergence", convergence_of(scores.at("convergence"), classes)},
+            {"convergence", convergence_of(scores.at("convergence"), classes, share_converged(parsed))},
             {"run", run_facts(directory / "manifest.json")},
             {"config", config_text(directory)}};
   const std::size_t frames = scores.at("frames").count();  // 0: utterances are rows of a table

@@ -169,9 +169,15 @@ std::string scores_text(const Json& scores, std::size_t width) {
   text += confusion.text(width);
   if (scores.contains("prior"))
     text += fmt::format("\nprior of the softmax regression: {}\n", scores["prior"].get<std::string>());
-  const Json& convergence = scores["convergence"];
-  text += fmt::format("\nconverged: {:.1f} % of {} (utterance, class) pairs (95 % are asked for)\n",
-                      100 * convergence["converged"].get<double>(), convergence["pairs"].get<std::size_t>());
+  const bool has_both = scores.contains("convergence_of_softmax");
+  for (const auto& [chains, of] : {std::pair{"convergence", has_both ? ", mixtures" : ""},
+                                {"convergence_of_softmax", ", softmax regression"}}) {
+    if (!scores.contains(chains)) continue;
+    const Json& convergence = scores[chains];
+    text +=
+        fmt::format("\nconverged{}: {:.1f} % of {} (utterance, class) pairs (95 % are required)\n", of,
+                    100 * convergence["converged"].get<double>(), convergence["pairs"].get<std::size_t>());
+  }
   return text;
 }
 

@@ -14,7 +14,8 @@ RecordingClassifier::RecordingClassifier(ClassModel model, Backend backend, int 
     : model_(std::move(model)), backend_(backend), threads_(threads) {
   if (model_.config.corpus.kind == "tables")
     throw InputError(
-        "the model was trained on tables, and nothing says how they were made of recordings; train it on the "
+        "the model was trained on tables, and it is not known how they were made from recordings; train it "
+        "on the "
         "recordings themselves (corpus.kind emodb, folders, manifest, ...)");
   device_ = make_device(backend);
 }

@@ -157,8 +157,8 @@ std::string regression_comparison_text(const Json& comparison, std::size_t width
                      {"RMSE"},
                      {"log density"},
                      {"CCC less the first one's", 1},
-                     {"RMSE less it", 3},
-                     {"log density less it", 2}});
+                     {"RMSE less first", 3},
+                     {"log density less first", 2}});
     for (std::size_t m = 0; m < comparison["methods"].size(); ++m) {
       const Json& scores = comparison["methods"][m]["scores"][name];
       std::vector<std::string> cells{comparison["methods"][m]["evaluation"].get<std::string>()};

@@ -13,7 +13,6 @@
 #include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/emotion/regression_results.hpp"
 #include "emomc/emotion/softmax_job.hpp"
-#include "emomc/posterior/run_claim.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
@@ -21,6 +20,7 @@
 #include "evaluation_run.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
+#include "restarted_claim.hpp"
 #include "run_log.hpp"
 #include "signals.hpp"
 #include "softmax_stages.hpp"
@@ -48,15 +48,6 @@ class RegressionProgress {
   Report show_;
 };
 
-// Claims the directory on the first rank, before an evaluation or a training. Throws InputError if the
-// directory has chains of mixtures.
-void claim_directory(const std::filesystem::path& directory, ExistingRun policy,
-                     std::optional<RunClaim>& claim) {
-  if (is_first()) claim.emplace(directory, policy);
-  if (claim && claim->checkpoint() != nullptr)
-    throw InputError(directory.string() + ": holds chains of mixtures; choose another directory");
-}
-
 void log_beginning(const LabelledFrames& frames, const EvaluationConfig& config, const CorpusFeatures& corpus,
                    spdlog::logger& logger) {
   for (const auto& note : corpus.notes) logger.info(note);
@@ -83,7 +74,7 @@ bool evaluate_regression_into(const SoftmaxJob& job, ExistingRun policy, Verbosi
   const std::string started_at = utc_now();
   const std::filesystem::path directory = job.config.run.output.directory;
   std::optional<RunClaim> claim;
-  claim_directory(directory, policy, claim);
+  claim_to_restart(directory, policy, ResultKind::evaluation, job.config, claim);
   regression_tests(job.frames, job.plan, job.config);
   refuse_other_corpora(job.config, job.corpus);
   stop_on_signals();
@@ -118,12 +109,13 @@ int train_regression_into(const EvaluationConfig& config, const std::filesystem:
                           ExistingRun policy, Verbosity verbosity) {
   if (config.corpus.kind == "tables")
     throw InputError(
-        "corpus.kind: tables: a model of functionals of frames could predict nothing, because nothing says "
-        "how the frames are made of recordings; train it on recordings (emodb, folders, manifest, ...)");
+        "corpus.kind: tables: a model of functionals of frames could predict nothing, because it is not "
+        "known how the frames are made from recordings; train it on recordings (emodb, folders, manifest, "
+        "...)");
   const std::string started_at = utc_now();
   check_dimensions(config.corpus);
   std::optional<RunClaim> claim;
-  claim_directory(directory, policy, claim);
+  claim_to_restart(directory, policy, ResultKind::model, config, claim);
   const EvaluationConfig own = config_of_rank(config);
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, own.run.threads,
                                                show_recordings(verbosity), Functionals::wanted);

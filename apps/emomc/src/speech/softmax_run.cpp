@@ -7,7 +7,6 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/emotion/softmax_results.hpp"
-#include "emomc/posterior/run_claim.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
@@ -15,6 +14,7 @@
 #include "evaluation_run.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
+#include "restarted_claim.hpp"
 #include "run_log.hpp"
 #include "signals.hpp"
 #include "softmax_stages.hpp"
@@ -60,11 +60,7 @@ std::optional<EvaluationResults> evaluate_softmax_into(const SoftmaxJob& job, Ex
   const std::string started_at = utc_now();
   const std::filesystem::path directory = job.config.run.output.directory;
   std::optional<RunClaim> claim;
-  if (is_first()) claim.emplace(directory, policy);
-  if (claim && claim->checkpoint() != nullptr)
-    throw InputError(
-        directory.string() +
-        ": holds an evaluation of mixtures; choose another --output, or write classifier: mixtures");
+  claim_to_restart(directory, policy, ResultKind::evaluation, job.config, claim);
   const SoftmaxSettings settings = softmax_settings(job.config);
   const std::size_t folds = softmax_tests(job.frames, job.plan, job.config).size();
   refuse_other_corpora(job.config, job.corpus);

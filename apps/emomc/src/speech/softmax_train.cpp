@@ -8,7 +8,6 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/emotion/softmax_results.hpp"
-#include "emomc/posterior/run_claim.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
@@ -17,6 +16,7 @@
 #include "progress.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
+#include "restarted_claim.hpp"
 #include "run_log.hpp"
 #include "signals.hpp"
 #include "softmax_stages.hpp"
@@ -35,15 +35,12 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
                        ExistingRun policy, Verbosity verbosity) {
   if (config.corpus.kind == "tables")
     throw InputError(
-        "corpus.kind: tables: a model of functionals of frames could classify nothing, because nothing says "
-        "how the "
-        "frames are made of recordings; train it on recordings (emodb, folders, manifest, ...)");
+        "corpus.kind: tables: a model of functionals of frames could classify nothing, because it is not "
+        "known how the frames are made from recordings; train it on recordings (emodb, folders, manifest, "
+        "...)");
   const std::string started_at = utc_now();
   std::optional<RunClaim> claim;
-  if (is_first()) claim.emplace(directory, policy);
-  if (claim && claim->checkpoint() != nullptr)
-    throw InputError(directory.string() +
-                     ": holds a model of mixtures; choose another -o, or write classifier: mixtures");
+  claim_to_restart(directory, policy, ResultKind::model, config, claim);
   const EvaluationConfig of_rank = config_of_rank(config);
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, of_rank.run.threads,
                                                show_recordings(verbosity), Functionals::wanted);
@@ -103,8 +100,8 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   std::cout << std::flush;
   if (trained.converged < kShareAskedFor)
     std::cerr << fmt::format(
-        "emomc: warning: {:.1f} % of (training utterance, class) pairs have converged, {:.0f} % are asked "
-        "for: take more draws (softmax.draws)\n",
+        "emomc: warning: {:.1f} % of (training utterance, class) pairs have converged, {:.0f} % are "
+        "required: take more draws (softmax.draws)\n",
         100 * trained.converged, 100 * kShareAskedFor);
   return 0;
 }

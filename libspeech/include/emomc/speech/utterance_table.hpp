@@ -28,7 +28,9 @@ struct UtteranceTable {
 /// .npy, `names` is a text file with a name on each line. An empty field, `?` and `nan` are undefined values.
 /// Throws InputError, one line with file, line and column, for anything else that is not a finite number, for
 /// rows of different lengths, for columns that are missing or occur twice, and if there is no row.
-UtteranceTable read_utterance_table(const std::filesystem::path& file, const std::string& names);
+/// The columns `labels`, which a model predicts, are skipped like those of speakers and classes.
+UtteranceTable read_utterance_table(const std::filesystem::path& file, const std::string& names,
+                                    const std::vector<std::string>& labels = {});
 
 /// The row of the table that is named after each of `ids`, the utterances of a corpus. A name stands for an
 /// utterance if their paths without the ending agree from the file's name on, as far as both go, as
