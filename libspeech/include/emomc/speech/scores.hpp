@@ -71,7 +71,7 @@ double uar(const Predictions& predictions, std::span<const std::size_t> rows);
 /// outside (0, 1).
 Interval jackknife_interval(double all, std::span<const double> without, double lowest, double highest,
                             double level = 0.95);
-/// The jackknife interval of the unweighted average recall over speakers.
+/// The jackknife interval of the unweighted average recall over speakers; NaN where no speaker changes it.
 Interval uar_interval(const Predictions& predictions, double level = 0.95);
 /// The jackknife interval of uar(a) - uar(b), where the same speaker is left out of both. Throws
 /// std::invalid_argument if `a` and `b` do not have the same utterances in the same order.
