@@ -83,6 +83,8 @@ TEST_F(ComparedEvaluations, SeedsAreAveraged) {
   std::filesystem::create_directories(folder / "two");
   std::filesystem::rename(folder / "all", folder / "two/seed-1");
   std::filesystem::copy(folder / "some", folder / "two/seed-2", std::filesystem::copy_options::recursive);
+  testing::expect_refused(folder, "compare some two", {"two", "not all of its seeds", "--resume"});
+  folder.write("two/scores.json", R"({"seeds": [1, 2]})");
   const json shown = json::parse(folder.run("compare some two --json").out);
   EXPECT_EQ(shown["methods"][1]["seeds"], 2);
   EXPECT_NEAR(shown["methods"][1]["uar"].get<double>(), 5.0 / 6, 1e-12);

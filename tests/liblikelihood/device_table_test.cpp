@@ -309,7 +309,8 @@ TEST(DeviceTable, IsRefusedWithTheWordsOfTheHostsRows) {
   ExpressionSpec list = spec_of({{"m", "m", Support::real, {}}}, "normal_lpdf(x, m + t[g], 1)");
   list.constants = {{"t", "constants.t", {3}, {1, 2, 4}}};
   EXPECT_EQ(refusal_of(list, made_rows(), false), "");
-  EXPECT_NE(refusal_of(list, made_rows(), true).find("an element of a list"), std::string::npos);
+  EXPECT_NE(refusal_of(list, made_rows(), true).find("a list is indexed by the data alone"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -49,6 +49,10 @@ struct Subject {
 
 // The directories of the seeds that scores.json names; `directory` itself if there is a single seed.
 std::vector<fs::path> seeds_of(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::exists(directory / "scores.json", error))
+    throw InputError(directory.string() +
+                     ": not all of its seeds have been evaluated; continue the evaluation with --resume");
   const nlohmann::json json = read_scores(directory);
   const JsonValue scores(json, (directory / "scores.json").string());
   if (!scores.has("seeds")) return {directory};

@@ -171,7 +171,7 @@ std::string scores_text(const Json& scores, std::size_t width) {
     text += fmt::format("\nprior of the softmax regression: {}\n", scores["prior"].get<std::string>());
   const bool has_both = scores.contains("convergence_of_softmax");
   for (const auto& [chains, of] : {std::pair{"convergence", has_both ? ", mixtures" : ""},
-                                {"convergence_of_softmax", ", softmax regression"}}) {
+                                   {"convergence_of_softmax", ", softmax regression"}}) {
     if (!scores.contains(chains)) continue;
     const Json& convergence = scores[chains];
     text +=
