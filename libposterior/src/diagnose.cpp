@@ -81,14 +81,19 @@ class Judge {
           "look at the draws; a density that is not finite is a fault of the model or of its data");
   }
 
-  // Uses the first log density: a chain that rejects every proposal repeats it.
+  // Whether a chain repeats all quantities of the draw before, as after a rejected proposal.
+  bool repeats(std::size_t c, std::size_t draw) const {
+    for (std::size_t q = 0; q < draws_.num_quantities(); ++q)
+      if (chain(q, c)[draw] != chain(q, c)[draw - 1]) return false;
+    return true;
+  }
+
   void check_stuck() {
     std::vector<std::string> stuck;
     for (std::size_t c = 0; c < draws_.num_chains(); ++c) {
-      const double* x = chain(0, c);
       std::size_t longest = 1, length = 1;
       for (std::size_t i = 1; i < draws_.num_draws; ++i) {
-        length = x[i] == x[i - 1] ? length + 1 : 1;
+        length = repeats(c, i) ? length + 1 : 1;
         longest = std::max(longest, length);
       }
       const auto bound = std::max(20.0, kLongStretch * static_cast<double>(draws_.num_draws));

@@ -60,6 +60,8 @@ def shape_of(array: Any) -> tuple[int, ...]:
 
 
 def _array(what: str, values: Any) -> Any:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what}: an array with masked values; allowed: numbers in all rows")
     if isinstance(values, np.ndarray):
         return values
     if hasattr(values, "__cuda_array_interface__"):

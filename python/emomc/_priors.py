@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from . import _emomc
 
 Argument = Union["Prior", ArrayLike]
 #: Shape and row-major values of an argument; None: the argument has a prior of its own.
@@ -34,7 +38,8 @@ class Prior:
         """Returns this prior by the parameter's name, and the priors of its arguments by `name.argument`."""
         own: list[ArgumentTuple] = []
         result: dict[str, PriorTuple] = {name: (self.family, own)}
-        for argument, value in self.arguments.items():
+        for argument in _argument_names(name, self):
+            value = self.arguments[argument]
             if isinstance(value, Prior):
                 own.append(None)
                 result |= value.flat(f"{name}.{argument}")
@@ -42,6 +47,18 @@ class Prior:
             array = np.asarray(value, dtype=np.float64)
             own.append((list(array.shape), array.ravel().tolist()))
         return result
+
+
+def _argument_names(name: str, prior: Prior) -> list[str]:
+    """Returns the names of a prior's arguments in the order of its family. Raises InputError for others."""
+    if prior.family not in _FAMILIES:
+        raise _emomc.InputError(f"priors[{name!r}]: {prior.family!r} is unknown; allowed: {', '.join(_FAMILIES)}")
+    names = list(inspect.signature(_FAMILIES[prior.family]).parameters)
+    if set(names) != set(prior.arguments):
+        raise _emomc.InputError(
+            f"priors[{name!r}]: {prior.family} with arguments {', '.join(prior.arguments)}; allowed: {', '.join(names)}"
+        )
+    return names
 
 
 def flat_priors(priors: dict[str, Prior]) -> dict[str, PriorTuple]:
@@ -194,3 +211,24 @@ def fixed(value: Argument) -> Prior:
     Prior(family='fixed', arguments={'value': 1.5})
     """
     return Prior("fixed", {"value": value})
+
+
+_FAMILIES: dict[str, Callable[..., Prior]] = {
+    family.__name__: family
+    for family in (
+        normal,
+        half_normal,
+        student_t,
+        cauchy,
+        lognormal,
+        gamma,
+        inverse_gamma,
+        exponential,
+        uniform,
+        von_mises,
+        beta,
+        dirichlet,
+        lkj,
+        fixed,
+    )
+}

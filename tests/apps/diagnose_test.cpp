@@ -78,6 +78,13 @@ TEST_F(Diagnose, IndependentDrawsAreTrusted) {
   EXPECT_EQ(diagnosis(files, 0)["findings"].size(), 0u);
 }
 
+TEST_F(Diagnose, AConstantDensityIsNoStuckChain) {
+  const auto files = write_chains("a,b", 4, 500, [](int i, int c) {
+    return std::vector<double>{-3.5, normal(i, c, 1), normal(i, c, 2)};
+  });
+  EXPECT_EQ(text_of(diagnosis(files, 0), "stuck"), "");
+}
+
 TEST_F(Diagnose, AStuckChainIsNamed) {
   const auto files = write_chains("a", 4, 500, [](int i, int c) {
     const int at = c == 2 && i > 100 ? 100 : i;

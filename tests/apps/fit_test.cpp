@@ -24,6 +24,17 @@ class Fit : public ::testing::Test {
   }
 };
 
+TEST_F(Fit, RefusesALikelihoodOfTheUsersOwn) {
+  folder.write("d.csv", "x\n1\n2\n4\n");
+  folder.write(
+      "own.yaml",
+      "data: {file: d.csv, columns: [x]}\nlikelihood: {parameters: {m: real, s: positive}, log_density: "
+      "\"normal_lpdf(x, m, s)\"}\nprior: {m: {normal: {mean: 0, sd: 9}}, s: {half_normal: 9}}\n");
+  testing::expect_refused(folder, "fit own.yaml -o out.yaml",
+                          {"own.yaml", "likelihood of your own", "emomc run"});
+  EXPECT_FALSE(folder.exists("out.yaml"));
+}
+
 // For one Gaussian with a full covariance C, the standard error of a mean is sqrt(C_ii / N), and that of a
 // covariance is sqrt((C_ii C_jj + C_ij^2) / N), at the maximum of the likelihood (Anderson 2003, theorem
 // 3.4.4). The columns have very different units and offsets.

@@ -177,6 +177,8 @@ def test_arviz_reads_the_draws(faithful, arviz_0):
         (lambda d: line(d | {"waiting": [1.0, 2.0]}), r"data\['waiting'\]: 2 values; the first column has 272"),
         (lambda d: line(d | {"waiting": ["a"] * 272}), r"data\['waiting'\]: values of type"),
         (lambda d: line({}), "there are no columns"),
+        (lambda d: line(d | {"waiting": np.ma.masked_less(d["waiting"], 60)}), "masked values; allowed: numbers in all"),
+        (lambda d: emomc.Prior("normal", {"mean": 0, "scale": 1}).flat("m"), "mean, scale; allowed: mean, sd"),
         (lambda d: emomc.sample(line(d), chains=0), "chains: 0 is out of range"),
         (lambda d: emomc.sample(line(d), proposal="nut"), "did you mean nuts"),
         (lambda d: emomc.sample(line(d), backend="gpu"), "backend: gpu is unknown"),

@@ -285,6 +285,11 @@ std::vector<FitResult> follow_starts(
 int fit(const Options& options) {
   const RunConfig config = config_of_rank(load_run_config(options.config, options.overrides()));
   const bool says = is_first() && !options.quiet;
+  if (config.likelihood.is_expression())
+    throw InputError(
+        options.config +
+        ": likelihood: fit has no method for a likelihood of your own; allowed: likelihood.model: " +
+        models_with_em() + ", or emomc run");
   if (!info_of(config.likelihood).has_em)
     throw InputError(options.config + ": likelihood.model: fit has no EM for " + config.likelihood.model +
                      "; allowed: " + models_with_em());
