@@ -26,10 +26,10 @@ class Fit : public ::testing::Test {
 
 TEST_F(Fit, RefusesALikelihoodOfTheUsersOwn) {
   folder.write("d.csv", "x\n1\n2\n4\n");
-  folder.write(
-      "own.yaml",
-      "data: {file: d.csv, columns: [x]}\nlikelihood: {parameters: {m: real, s: positive}, log_density: "
-      "\"normal_lpdf(x, m, s)\"}\nprior: {m: {normal: {mean: 0, sd: 9}}, s: {half_normal: 9}}\n");
+  folder.write("own.yaml",
+               "data: {file: d.csv, columns: [x]}\nlikelihood: {parameters: {m: {}, s: {support: positive}}, "
+               "log_density: "
+               "\"normal_lpdf(x, m, s)\"}\nprior: {m: {normal: {mean: 0, sd: 9}}, s: {half_normal: 9}}\n");
   testing::expect_refused(folder, "fit own.yaml -o out.yaml",
                           {"own.yaml", "likelihood of your own", "emomc run"});
   EXPECT_FALSE(folder.exists("out.yaml"));
