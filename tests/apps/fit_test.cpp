@@ -27,7 +27,7 @@ class Fit : public ::testing::Test {
 TEST_F(Fit, RefusesALikelihoodOfTheUsersOwn) {
   folder.write("d.csv", "x\n1\n2\n4\n");
   folder.write("own.yaml",
-               "data: {file: d.csv, columns: [x]}\nlikelihood: {parameters: {m: {}, s: {support: positive}}, "
+               "data: {file: d.csv}\nlikelihood: {parameters: {m: {}, s: {support: positive}}, "
                "log_density: "
                "\"normal_lpdf(x, m, s)\"}\nprior: {m: {normal: {mean: 0, sd: 9}}, s: {half_normal: 9}}\n");
   testing::expect_refused(folder, "fit own.yaml -o out.yaml",
