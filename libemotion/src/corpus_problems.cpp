@@ -42,6 +42,14 @@ void rename_labels(const std::map<std::string, std::string>& labels,
     if (const auto at = labels.find(*emotion); at != labels.end()) *emotion = at->second;
 }
 
+void require_classes(const CorpusConfig& corpus, const std::set<std::string>& found) {
+  const std::vector<std::string> all(found.begin(), found.end());
+  for (const std::string& name : corpus.classes)
+    if (!found.contains(name))
+      throw InputError("corpus.classes: no utterance is " + excerpt(name) + "; " +
+                       did_you_mean(nearest_name(name, all)) + "found: " + joined(all));
+}
+
 std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector<std::string>& notes) {
   CorpusListing listing =
       list_corpus(corpus.kind, corpus.path,
@@ -56,11 +64,7 @@ std::vector<Utterance> wanted_utterances(const CorpusConfig& corpus, std::vector
   const std::set<std::string> classes(corpus.classes.begin(), corpus.classes.end());
   std::set<std::string> found;
   for (const Utterance& utterance : listing.utterances) found.insert(utterance.emotion);
-  const std::vector<std::string> all(found.begin(), found.end());
-  for (const std::string& name : corpus.classes)
-    if (!found.contains(name))
-      throw InputError("corpus.classes: no utterance is " + excerpt(name) + "; " +
-                       did_you_mean(nearest_name(name, all)) + "found: " + joined(all));
+  require_classes(corpus, found);
   std::erase_if(listing.utterances, [&](const Utterance& utterance) {
     return !classes.empty() && !classes.contains(utterance.emotion);
   });

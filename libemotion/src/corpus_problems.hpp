@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ void note_problems(const std::vector<std::string>& problems, const char* one, co
 /// utterances. Throws InputError if no utterance has a label that `labels` replaces.
 void rename_labels(const std::map<std::string, std::string>& labels,
                    const std::vector<std::string*>& emotions);
+
+/// Throws InputError if a class that the configuration lists is not among the labels `found`.
+void require_classes(const CorpusConfig& corpus, const std::set<std::string>& found);
 
 /// The recordings of the classes that the configuration lists. Recordings whose names cannot be parsed are
 /// problems.

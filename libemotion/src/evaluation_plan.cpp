@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "corpus_problems.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/emotion/dimension_labels.hpp"
@@ -25,12 +26,9 @@ int index_of(const std::vector<std::string>& names, const std::string& name) {
 std::vector<std::string> classes_of(const FeatureSet& features, const CorpusConfig& corpus) {
   std::set<std::string> found;
   for (const auto& utterance : features.utterances) found.insert(utterance.emotion);
-  const std::vector<std::string> all(found.begin(), found.end());
-  for (const auto& name : corpus.classes)
-    if (!found.contains(name))
-      throw InputError("corpus.classes: no utterance is " + excerpt(name) + "; " +
-                       did_you_mean(nearest_name(name, all)) + "found: " + joined(all));
-  std::vector<std::string> classes = corpus.classes.empty() ? all : corpus.classes;
+  require_classes(corpus, found);
+  std::vector<std::string> classes(found.begin(), found.end());
+  if (!corpus.classes.empty()) classes = corpus.classes;
   if (classes.size() < 2)
     throw InputError("corpus: " + std::to_string(classes.size()) + " class" +
                      (classes.empty() ? "es" : " (" + classes[0] + ")") +

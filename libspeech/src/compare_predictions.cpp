@@ -2,7 +2,6 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -55,6 +54,13 @@ Interval jackknife_interval(double all, std::span<const double> without, double 
   return {std::max(lowest, all - half), std::min(highest, all + half)};
 }
 
+Interval share_interval(double all, std::span<const double> without, double level) {
+  constexpr double kRounding = 1e-12;
+  const bool is_constant = std::all_of(without.begin(), without.end(),
+                                       [&](double x) { return std::abs(x - without[0]) <= kRounding; });
+  return jackknife_interval(all, is_constant ? std::span<const double>() : without, 0, 1, level);
+}
+
 Interval uar_interval(const Predictions& predictions, double level) {
   check(predictions);
   const auto counts = counts_by_speaker(predictions);
@@ -62,12 +68,8 @@ Interval uar_interval(const Predictions& predictions, double level) {
   std::vector<double> without;
   for (std::size_t s = 0; speakers.size() > 1 && s < speakers.size(); ++s)
     without.push_back(uar_without(counts, speakers, predictions.num_classes, s));
-  // Equal values give an interval of width 0, although so few speakers cannot show that all others are like
-  // them.
-  if (std::adjacent_find(without.begin(), without.end(), std::not_equal_to<>()) == without.end())
-    without.clear();
-  return jackknife_interval(uar_without(counts, speakers, predictions.num_classes, speakers.size()), without,
-                            0, 1, level);
+  return share_interval(uar_without(counts, speakers, predictions.num_classes, speakers.size()), without,
+                        level);
 }
 
 Interval uar_difference_interval(const Predictions& a, const Predictions& b, double level) {

@@ -152,7 +152,7 @@ class Classifier(Estimator):
         y
             Emotion of each recording.
         speakers
-            Speaker of each recording, three or more different ones. A recording is standardised by all recordings of
+            Speaker of each recording, two or more different ones. A recording is standardised by all recordings of
             its speaker, and settings are chosen by leaving speakers out.
         sampling_rate
             Sampling rate of arrays in Hz, 16000 or more: one for all arrays, or one for each. Files contain their rate.

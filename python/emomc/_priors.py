@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Union
 
@@ -51,9 +49,7 @@ class Prior:
 
 def _argument_names(name: str, prior: Prior) -> list[str]:
     """Returns the names of a prior's arguments in the order of its family. Raises InputError for others."""
-    if prior.family not in _FAMILIES:
-        raise _emomc.InputError(f"priors[{name!r}]: {prior.family!r} is unknown; allowed: {', '.join(_FAMILIES)}")
-    names = list(inspect.signature(_FAMILIES[prior.family]).parameters)
+    names = _emomc.prior_arguments(prior.family)
     if set(names) != set(prior.arguments):
         raise _emomc.InputError(
             f"priors[{name!r}]: {prior.family} with arguments {', '.join(prior.arguments)}; allowed: {', '.join(names)}"
@@ -211,24 +207,3 @@ def fixed(value: Argument) -> Prior:
     Prior(family='fixed', arguments={'value': 1.5})
     """
     return Prior("fixed", {"value": value})
-
-
-_FAMILIES: dict[str, Callable[..., Prior]] = {
-    family.__name__: family
-    for family in (
-        normal,
-        half_normal,
-        student_t,
-        cauchy,
-        lognormal,
-        gamma,
-        inverse_gamma,
-        exponential,
-        uniform,
-        von_mises,
-        beta,
-        dirichlet,
-        lkj,
-        fixed,
-    )
-}

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "emomc/core/nearest_name.hpp"
+#include "emomc/posterior/text_table.hpp"
 
 namespace emomc::python {
 namespace {
@@ -84,13 +85,18 @@ CodeSource code_of(const nb::object& function) {
 
 }  // namespace
 
+PriorFamily family_of(const std::string& name, const std::string& place) {
+  const std::optional<PriorFamily> family = family_from_name(name);
+  if (!family)
+    throw InputError(place + ": " + name + " is an unknown family; allowed: " + joined(family_names()));
+  return *family;
+}
+
 Priors priors_of(const std::map<std::string, PriorTuple>& priors) {
   Priors result;
   for (const auto& [block, prior] : priors) {
-    const std::optional<PriorFamily> family = family_from_name(prior.first);
-    if (!family) throw InputError("prior." + block + ": " + prior.first + " is an unknown family");
     PriorSpec& spec = result[block];
-    spec.family = *family;
+    spec.family = family_of(prior.first, "prior." + block);
     for (const ArgumentTuple& argument : prior.second)
       if (argument)
         spec.arguments.push_back({.shape = argument->first, .values = argument->second});

@@ -38,6 +38,8 @@ using ConstantTuple = std::tuple<std::string, std::vector<int>, std::vector<doub
 /// of __cuda_array_interface__. Arrays on the host are copied once. Arrays on a GPU are not copied, and the
 /// table keeps them alive. Throws InputError if names, shapes, types or memories do not fit.
 Table table_of(const std::vector<std::string>& columns, const nb::list& arrays);
+/// Throws InputError, which begins with `place`, if no family of priors has this name.
+PriorFamily family_of(const std::string& name, const std::string& place);
 /// Throws InputError if a family is unknown.
 Priors priors_of(const std::map<std::string, PriorTuple>& priors);
 Covariance covariance_of(const std::string& name);

@@ -341,6 +341,12 @@ NB_MODULE(_emomc, m) {
       },
       nb::arg("features"), nb::arg("draws"), nb::arg("components"), nb::arg("count"));
   m.def(
+      "prior_arguments",
+      [](const std::string& family) {
+        return emomc::argument_names(emomc::python::family_of(family, "prior"));
+      },
+      nb::arg("family"));
+  m.def(
       "functions", [] { return emomc::expression_functions(); },
       "Returns the functions of expressions, each with its arguments, such as normal_lpdf(y, mu, sigma).\n\n"
       ">>> import emomc\n"

@@ -264,6 +264,13 @@ TEST(SpeakerInterval, OfADifferenceLeavesTheSameSpeakerOutOfBoth) {
   EXPECT_NEAR(uar_difference_interval(second, first).low, -0.25, 1e-12);
 }
 
+TEST(SpeakerInterval, OfSpeakersWhoDoNotDifferSaysNothing) {
+  const auto all_right = certain(2, {0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 2, 2}, {0, 1, 0, 1, 0, 1});
+  EXPECT_TRUE(std::isnan(uar_interval(all_right).low) && std::isnan(uar_interval(all_right).high));
+  const auto one_wrong = certain(2, {0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 2, 2}, {0, 1, 0, 1, 0, 0});
+  EXPECT_LT(uar_interval(one_wrong).low, uar_interval(one_wrong).high);
+}
+
 TEST(SpeakerInterval, OfOneSpeakerSaysNothing) {
   const auto p = certain(2, {0, 1, 0}, {3, 3, 3}, {0, 0, 0});
   EXPECT_TRUE(std::isnan(uar_interval(p).low));

@@ -179,6 +179,7 @@ def test_arviz_reads_the_draws(faithful, arviz_0):
         (lambda d: line({}), "there are no columns"),
         (lambda d: line(d | {"waiting": np.ma.masked_less(d["waiting"], 60)}), "masked values; allowed: numbers in all"),
         (lambda d: emomc.Prior("normal", {"mean": 0, "scale": 1}).flat("m"), "mean, scale; allowed: mean, sd"),
+        (lambda d: emomc.Prior("norml", {"mean": 0, "sd": 1}).flat("m"), "norml is an unknown family; allowed: normal"),
         (lambda d: emomc.sample(line(d), chains=0), "chains: 0 is out of range"),
         (lambda d: emomc.sample(line(d), proposal="nut"), "did you mean nuts"),
         (lambda d: emomc.sample(line(d), backend="gpu"), "backend: gpu is unknown"),

@@ -222,7 +222,7 @@ Json compare_evaluations(const std::vector<fs::path>& directories) {
       {"folds", subject.folds.size()},           {"methods", Json::array()}, {"differences", Json::array()}};
   const double inf = std::numeric_limits<double>::infinity();
   for (std::size_t m = 0; m < methods.size(); ++m) {
-    const Interval interval = jackknife_interval(uars[m].all, uars[m].without, 0, 1);
+    const Interval interval = share_interval(uars[m].all, uars[m].without);
     const Statistic error = statistic(methods[m], {kept.all, {}}, [](const Predictions& p, const auto&) {
       return score(p, 0).calibration_error;
     });

@@ -71,7 +71,11 @@ double uar(const Predictions& predictions, std::span<const std::size_t> rows);
 /// outside (0, 1).
 Interval jackknife_interval(double all, std::span<const double> without, double lowest, double highest,
                             double level = 0.95);
-/// The jackknife interval of the unweighted average recall over speakers; NaN where no speaker changes it.
+/// The jackknife interval of a share such as the UAR, in [0, 1]. Both ends are NaN where all without_i are
+/// equal, since speakers who do not differ show nothing of how others do, and a width of 0 would claim
+/// certainty.
+Interval share_interval(double all, std::span<const double> without, double level = 0.95);
+/// The interval of the unweighted average recall by share_interval().
 Interval uar_interval(const Predictions& predictions, double level = 0.95);
 /// The jackknife interval of uar(a) - uar(b), where the same speaker is left out of both. Throws
 /// std::invalid_argument if `a` and `b` do not have the same utterances in the same order.
