@@ -168,6 +168,14 @@ TEST_F(Regression, IsScoredByAColumn) {
       EXPECT_EQ(one["ccc_interval"][0].is_null(), speakers.size() == 1) << name;
     }
   }
+  // Where only some utterances are tested, these alone are in the groups.
+  const json some = evaluate(
+      "--by gender --set by.file=speakers.csv --output some --set 'folds={test_speakers: [s3, s4]}'")["by"]
+                                                                                                     [0];
+  ASSERT_EQ(some["values"].size(), 2u);
+  EXPECT_EQ(some["values"][0]["value"], "");
+  EXPECT_EQ(some["values"][1]["value"], "f");
+  EXPECT_EQ(some["values"][1]["utterances"], 9);
   const auto shown = folder.run("evaluate config.yaml --by gender --set by.file=speakers.csv --resume");
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   for (const char* word : {"arousal by gender", "valence by gender", "(empty)"})
