@@ -278,8 +278,9 @@ Continue ChainRunner::report(const SegmentResult& segment) {
       chain_proposed += segment.proposed[c * num_blocks + b];
     }
     proposed += static_cast<double>(chain_proposed);
-    // While the step size is learnt, trajectories run far out of the posterior, where a density may overflow.
-    if (trajectories_ && segment.end_step <= warmup_end()) continue;
+    // While steps are learnt and starts of a wide prior come in, chains are far out of the posterior, where a
+    // density may overflow.
+    if (segment.end_step <= warmup_end()) continue;
     // Chains that sample the prior also reach points at which a density may overflow; these points are drawn
     // anew at each exchange.
     if (exchanges_ && exchanges_->beta_of(c) == 0) continue;

@@ -185,6 +185,16 @@ TEST_P(ExpressionEngines, GroupsChoicesAndLists) {
   });
 }
 
+// Kernels read at least one column, also where the data decide a choice alike in all rows, so that no column
+// is left in the chosen part.
+TEST_P(ExpressionEngines, OneChoiceForAllRows) {
+  const std::vector<double> theta{0.3};
+  expect_rows(GetParam(), spec_of({{"p", "", Support::unit_interval, {}}}, "bernoulli_lpmf(w > -1e9, p)"),
+              theta, [](const double*) { return std::log(0.3); });
+  expect_rows(GetParam(), spec_of({{"p", "", Support::unit_interval, {}}}, "if_else(x > 1e9, log(p), 2 * p)"),
+              theta, [](const double*) { return 0.6; });
+}
+
 // The expected probabilities of categories follow from their textbook formulas.
 TEST(ExpressionLanguage, CategoriesHaveTheirProbabilities) {
   const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
@@ -248,6 +258,17 @@ TEST(Expression, NamesAndShapesAreChecked) {
             "likelihood.parameters.x: x is a column of the data already; choose another name");
   EXPECT_EQ(refused(spec_of({{"exp", "likelihood.parameters.exp", Support::real, {}}}, "x")),
             "likelihood.parameters.exp: exp is a function of the language; choose another name");
+  for (const char* reserved : {"chain", "draw", "lp", "lp__", "log_prior", "b_dim_0", "b_dim_12"}) {
+    const ExpressionParameter parameter{reserved, "likelihood.parameters", Support::real, {}};
+    EXPECT_EQ(refused(spec_of({parameter}, std::string("x * ") + reserved)),
+              std::string("likelihood.parameters: ") + reserved +
+                  " has another meaning in files of draws, as have names that end in __ or _dim_0; choose "
+                  "another name");
+    ExpressionSpec derived = spec_of({a}, "x * a");
+    derived.derived = {{reserved, {"likelihood.derived", "2 * a"}}};
+    EXPECT_EQ(refused(derived).substr(0, 20), "likelihood.derived: ") << reserved;
+  }
+  EXPECT_EQ(refused(spec_of({{"b_dim", "", Support::real, {}}}, "x * b_dim")), "");
   EXPECT_EQ(refused(spec_of({a, a}, "x")),
             "likelihood.parameters.a: a is a parameter already; choose another name");
   EXPECT_EQ(refused(spec_of({{"b", "", Support::real, {3}}}, "x * b[a]")).substr(0, 34),

@@ -62,6 +62,9 @@ std::shared_ptr<const BoundProgram> bound_program(const ExpressionPlan& plan,
   NodeId root = plan.log_density;
   const expression::Graph graph = with_choices_made(plan.graph, decided, root);
   made->program = divide(graph, root);
+  // Kernels read at least one column. Where no decision leaves any, as with a binary column of ones, the
+  // choices stay in the rows.
+  if (made->program.inputs.empty()) made->program = divide(plan.graph, plan.log_density);
   made->gradient = differentiate(made->program, made->layout.dim());
   made->header = generate_header(made->program, made->gradient, made->layout);
   return made;

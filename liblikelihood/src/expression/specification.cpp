@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -14,6 +15,21 @@ using namespace expression;
 
 constexpr int kMostCoefficients = 8192;
 constexpr std::size_t kMostInputs = 256;
+
+/// Refuses names of a parameter or derived quantity that chain files and their exports give to something
+/// else: their labels, the log densities, and the columns and dimensions of CmdStan and ArviZ.
+void refuse_reserved(const std::string& name, const std::string& key) {
+  static constexpr std::array kReserved = {"chain",       "draw",           "row",       "lp",
+                                           "log_density", "log_likelihood", "log_prior", "diverging"};
+  const std::size_t dimension = name.rfind("_dim_");
+  const bool is_dimension = dimension != std::string::npos && dimension + 5 < name.size() &&
+                            name.find_first_not_of("0123456789", dimension + 5) == std::string::npos;
+  if (is_dimension || name.ends_with("__") ||
+      std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end())
+    throw InputError(key + ": " + name +
+                     " has another meaning in files of draws, as have names that end in __ or _dim_0; choose "
+                     "another name");
+}
 
 /// Declares the names of a likelihood and lowers its expressions.
 class Reading {
@@ -65,6 +81,7 @@ class Reading {
 
  private:
   void declare_parameter(const ExpressionParameter& parameter) {
+    refuse_reserved(parameter.name, parameter.key);
     ParameterBlock block;
     block.name = parameter.name;
     block.support = parameter.support;
@@ -136,6 +153,7 @@ class Reading {
   }
 
   void lower_derived(const NamedExpression& quantity) {
+    refuse_reserved(quantity.name, quantity.value.key);
     const Value value = lowering_.lower(quantity.value);
     refuse_data(value, quantity.value, "is computed once for each draw");
     ParameterBlock block;
