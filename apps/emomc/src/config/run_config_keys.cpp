@@ -191,7 +191,8 @@ std::vector<ConfigKey> sampler_keys() {
                           ") from 2");
        },
        [](const RunConfig& c) { return std::to_string(c.sampler.superchains); }},
-      {"sampler.max_nan_share", "share of steps with a density of NaN or infinity that ends the run, 0 to 1",
+      {"sampler.max_nan_share",
+       "share of steps after the warm-up with a density of NaN or infinity that ends the run, 0 to 1",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.max_nan_share =
              number_where(v, "0 to 1", [](double share) { return share >= 0 && share <= 1; });
