@@ -29,6 +29,7 @@ class Judge {
     check_stuck();
     check_label_free();
     check_parameters();
+    check_estimates();
     check_foreign_labels();
     check_input();
     check_divergences();
@@ -256,6 +257,37 @@ class Judge {
           "take components from summary, report or export --relabel; prior.order numbers them from the "
           "start");
     report(verdict_.parameters, is_matched ? "the parameters (components renumbered)" : "the parameters");
+  }
+
+  // Warns of estimates beyond their bounds that chance alone would explain, so that nobody takes few draws
+  // for converged ones.
+  void check_estimates() {
+    if (!verdict_.converged() || !draws_.approximation.empty()) return;
+    std::vector<std::string> rhat, ess;
+    const auto is_meant = [&](std::size_t q) {
+      return run_.is_judged(q) && (run_.is_label_free(q) || is_foreign() || !verdict_.labels_unmended);
+    };
+    for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
+      if (!is_meant(q)) continue;
+      const QuantitySummary& s = run_.summaries[q];
+      if (!verdict_.reaches_rhat && s.rhat > run_.bounds.rhat)
+        rhat.push_back(fmt::format("{} ({:.3f})", run_.quantity_labels[q], s.rhat));
+      if (!verdict_.reaches_ess && std::min(s.ess_bulk, s.ess_tail) < run_.least_ess())
+        ess.push_back(fmt::format("{} ({:.0f})", run_.quantity_labels[q], std::min(s.ess_bulk, s.ess_tail)));
+    }
+    const std::string advice =
+        "run longer: in so few draws chance and slow mixing look alike" +
+        std::string(is_foreign() ? "" : "; sampler.draws: auto chooses the number of draws");
+    if (!rhat.empty())
+      add(Severity::warning, "rhat",
+          fmt::format("R-hat is above {:.4g}, by no more than chance can explain: {}", run_.bounds.rhat,
+                      named(rhat)),
+          advice);
+    if (!ess.empty())
+      add(Severity::warning, "ess",
+          fmt::format("effective sample sizes are below {:.0f}, by no more than chance can explain: {}",
+                      run_.least_ess(), named(ess)),
+          advice);
   }
 
   void check_foreign_labels() {

@@ -128,18 +128,23 @@ class Sampling {
   // would suffice, for example because a column is constant. A negative verdict is shown with --quiet, too.
   void tell_verdict(spdlog::logger& logger, const Inspection& run) const {
     const auto findings = diagnose(run);
-    const auto problems =
-        static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
-          return finding.severity == Severity::problem;
-        }));
-    if (problems == 0)
-      logger.info("diagnose finds no problem");
-    else
+    const auto of_severity = [&](Severity severity) {
+      return static_cast<std::size_t>(
+          std::count_if(findings.begin(), findings.end(),
+                        [&](const Finding& finding) { return finding.severity == severity; }));
+    };
+    if (const std::size_t problems = of_severity(Severity::problem); problems > 0)
       logger.error(
           "warning: this run should not be trusted as it is: diagnose finds {}{}: {}; advice: emomc diagnose "
           "{}",
           counted(problems, "problem"), problems > 1 ? ", the first" : "", findings.front().text,
           directory_.string());
+    else if (const std::size_t warnings = of_severity(Severity::warning); warnings > 0)
+      logger.warn("diagnose finds no problem, but {}{}: {}; advice: emomc diagnose {}",
+                  counted(warnings, "warning"), warnings > 1 ? ", the first" : "", findings.front().text,
+                  directory_.string());
+    else
+      logger.info("diagnose finds no problem");
   }
 
   void write_results(spdlog::logger& logger, const RunResult& result, double startup) {
