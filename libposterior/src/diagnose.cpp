@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "diagnose_checks.hpp"
+#include "divergence_region.hpp"
 #include "emomc/posterior/tempering_report.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "foreign_labels.hpp"
@@ -311,18 +312,27 @@ class Judge {
           "compare it with a run of Markov chains, or by the Pareto k of importance weights");
   }
 
+  // Few divergences may be chance. Many, or some that lie in one region, mean that a part of the posterior
+  // cannot be reached at this step size.
   void check_divergences() {
     std::size_t count = 0;
     for (std::size_t n : draws_.divergences) count += n;
-    // Few divergences may be chance; many mean that a part of the posterior cannot be reached at this step
-    // size.
+    if (count == 0) return;
+    const bool is_ours = !draws_.statistics.empty();
+    const auto region = is_ours ? region_of_divergences(run_) : std::nullopt;
     const auto draws = static_cast<double>(draws_.num_draws * draws_.num_chains());
-    if (count > 0)
-      add(static_cast<double>(count) > kMostDivergent * draws ? Severity::problem : Severity::warning,
-          "divergences", fmt::format("{} after warm-up", counted(count, "divergent transition")),
-          draws_.statistics.empty()
-              ? "a higher adapt_delta, or another parameterisation"
-              : "a higher sampler.proposal.target_acceptance (0.95, say), or another parameterisation");
+    std::string text = fmt::format("{} after warm-up", counted(count, "divergent transition"));
+    if (region)
+      text += fmt::format(
+          ", where {} is {} (mean rank {:.2f} among all draws, from 0 to 1): chains do not enter the part of "
+          "the posterior that lies beyond",
+          run_.quantity_labels[region->quantity], region->mean_rank < 0.5 ? "small" : "large",
+          region->mean_rank);
+    add(region || static_cast<double>(count) > kMostDivergent * draws ? Severity::problem : Severity::warning,
+        "divergences", text,
+        is_ours ? "another parameterisation (docs/your-own-likelihood.md), or a higher "
+                  "sampler.proposal.target_acceptance (0.95, say)"
+                : "a higher adapt_delta, or another parameterisation");
   }
 
   const Inspection& run_;

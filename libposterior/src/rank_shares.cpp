@@ -30,7 +30,8 @@ std::vector<RankShare> shares_of_ranks(const SampledChains& chains, int ranks) {
 }
 
 std::vector<RankShare> shares_of_devices(const SampledChains& chains) {
-  if (!chains.further.empty()) return shares_of_ranks(chains, 1 + static_cast<int>(chains.further.size()));
+  if (const std::size_t devices = num_chain_devices(chains); devices > 1)
+    return shares_of_ranks(chains, static_cast<int>(devices));
   const auto row_devices = static_cast<std::size_t>(num_row_devices(chains));
   if (row_devices == 1) return {};
   const std::vector<ChainPlan> all = tempered_plans(chains.plans, chains.options.tempering);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <thread>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/rank_gather.hpp"
@@ -19,6 +20,10 @@ namespace {
 // gathers of about 20 microseconds each by NCCL. The time of gathers is an assumption of
 // bench/cluster_model.py; the bound therefore has a margin.
 constexpr double kWorthGathers = 4e9;
+
+// Rows times parameters, for which threads that evaluate a step together spend much of their time waiting for
+// each other.
+constexpr double kShortEvaluation = 30'000;
 
 double work_of_step(const DeviceLikelihood& likelihood, const std::vector<ChainPlan>& chains) {
   double rows = 0;
@@ -38,6 +43,15 @@ std::vector<std::unique_ptr<Device>> make_gpus(std::span<const int> numbers) {
   std::vector<std::unique_ptr<Device>> gpus;
   for (const int number : numbers) gpus.push_back(make_cuda_device(number));
   return gpus;
+}
+
+std::unique_ptr<LikelihoodEngine> engine_on(Device& device, const RunConfig& config, const DataSet& data,
+                                            const SampledChains& chains, int num_threads,
+                                            Communicator* ranks) {
+  return chains.row_model ? make_engine(chains.backend, chains.row_model, config.likelihood.precision, data,
+                                        device, num_threads, ranks)
+                          : make_engine(chains.backend, chains.model, config.likelihood.precision, data,
+                                        device, num_threads, ranks);
 }
 
 }  // namespace
@@ -113,6 +127,10 @@ int num_row_devices(const SampledChains& chains) {
   return team ? team->size() : 1;
 }
 
+std::size_t num_chain_devices(const SampledChains& chains) {
+  return chains.further_are_threads ? 1 : 1 + chains.further.size();
+}
+
 std::size_t num_chain_gpus(SampledChains& chains, std::size_t num_gpus, bool named,
                            const std::string& no_nccl) {
   const std::vector<ChainPlan> all = tempered_plans(chains.plans, chains.options.tempering);
@@ -154,6 +172,25 @@ void add_devices(std::vector<std::unique_ptr<Device>> devices, const EngineMaker
       });
 }
 
+void add_threads(const RunConfig& config, const DataSet& data, SampledChains& chains) {
+  const std::vector<ChainPlan> all = tempered_plans(chains.plans, chains.options.tempering);
+  const auto work = static_cast<double>(data.num_rows) * chains.engine->layout().dim();
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const auto threads = std::min<std::size_t>(
+      all.size(), static_cast<std::size_t>(std::max(1, config.threads > 0 ? config.threads : processors)));
+  if (chains.backend != Backend::cpu || config.shard == Shard::rows || threads == 1 ||
+      work > kShortEvaluation || proposal_use(chains.proposal.kind).other_chains)
+    return;
+  const auto make = [&](Device& device, Communicator* ranks) {
+    return engine_on(device, config, data, chains, 1, ranks);
+  };
+  chains.engine = make(*chains.device, nullptr);
+  std::vector<std::unique_ptr<Device>> hosts;
+  while (hosts.size() + 1 < threads) hosts.push_back(make_host_device());
+  add_devices(std::move(hosts), make, chains);
+  chains.further_are_threads = true;
+}
+
 void add_further_devices(const RunConfig& config, const DataSet& data, SampledChains& chains) {
   const bool named = !config.devices.empty();
   refuse_gpus_without_cuda(config, chains.backend);
@@ -169,10 +206,7 @@ void add_further_devices(const RunConfig& config, const DataSet& data, SampledCh
   add_devices(
       make_gpus(std::span(gpus).first(number).subspan(1)),
       [&](Device& device, Communicator* ranks) {
-        return chains.row_model ? make_engine(chains.backend, chains.row_model, config.likelihood.precision,
-                                              data, device, config.threads, ranks)
-                                : make_engine(chains.backend, chains.model, config.likelihood.precision, data,
-                                              device, config.threads, ranks);
+        return engine_on(device, config, data, chains, config.threads, ranks);
       },
       chains);
 }

@@ -263,7 +263,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   m["engine"] = engine_text(config_, chains_);
   if (const Communicator* ranks = chains_.options.ranks; ranks && ranks->size() > 1)
     m["ranks"] = {{"number", ranks->size()}, {"kind", ranks->kind()}};
-  if (!chains_.further.empty()) m["devices"] = 1 + chains_.further.size();
+  if (const std::size_t devices = num_chain_devices(chains_); devices > 1) m["devices"] = devices;
   if (const int devices = num_row_devices(chains_); devices > 1) m["devices"] = devices;
   m["seed"] = config_.sampler.seed;
   m["ensemble"] = is_ensemble();

@@ -53,8 +53,8 @@ std::vector<std::string> describe_devices(const SampledChains& chains) {
   std::vector<std::string> lines;
   if (const int devices = num_row_devices(chains); devices > 1)
     lines.push_back("rows are divided among " + std::to_string(devices) + " GPUs");
-  if (!chains.further.empty())
-    lines.push_back("chains are spread over " + counted(1 + chains.further.size(), "GPU") +
+  if (num_chain_devices(chains) > 1)
+    lines.push_back("chains are spread over " + counted(num_chain_devices(chains), "GPU") +
                     (chains.connections ? ", which gather their log likelihoods at every step" : ""));
   if (!chains.why_one_device.empty())
     lines.push_back((chains.further.empty() ? "one GPU is used: " : "fewer GPUs are used than there are: ") +
@@ -280,7 +280,10 @@ RunSetup set_up(const RunConfig& config, const Table* table, const std::optional
     if (setup.engine->plan(all, ComponentCaches::on).cache_bytes > on_device->table->bytes() / 4)
       setup.options.caches = ComponentCaches::off;
   setup.options.ranks = given_ranks;
-  if (!given_ranks) add_further_devices(config, setup.loaded.data, setup);
+  if (!given_ranks) {
+    add_further_devices(config, setup.loaded.data, setup);
+    add_threads(config, setup.loaded.data, setup);
+  }
   return setup;
 }
 

@@ -106,6 +106,31 @@ TEST_P(ChainDevices, ARunGoesOnWithAnotherNumberOfDevices) {
   }
 }
 
+// With few rows, threads that evaluate every step together would mostly wait for each other.
+TEST(HostDevices, ThreadsHaveChainsOfTheirOwnWhereEvaluationsAreShort) {
+  const Table table = small_table(40), long_table = small_table(40'000);
+  for (const std::string kind : {"nuts", "component_wise", "stretch"}) {
+    SCOPED_TRACE(kind);
+    RunConfig config = config_of(Backend::cpu, kind);
+    RunSetup alone = set_up(config, &table);
+    EXPECT_TRUE(alone.further.empty());
+    const std::vector<double> starts = find_starts(config, alone);
+    Keeper expected;
+    run_spread_chains(alone, {alone.target.get(), 1}, starts, expected);
+    config.threads = 3;
+    RunSetup setup = set_up(config, &table);
+    EXPECT_EQ(setup.further.size(), kind == "stretch" ? 0U : 2U);
+    EXPECT_TRUE(shares_of_devices(setup).empty());
+    for (const std::string& line : describe(setup)) EXPECT_EQ(line.find("GPU"), std::string::npos) << line;
+    EXPECT_EQ(find_starts(config, setup), starts);
+    Keeper draws;
+    run_spread_chains(setup, {setup.target.get(), 1}, starts, draws);
+    EXPECT_EQ(draws.theta, expected.theta);
+    EXPECT_EQ(draws.warmup_theta, expected.warmup_theta);
+    EXPECT_TRUE(set_up(config, &long_table).further.empty());
+  }
+}
+
 // Each device evaluates a part of all likelihoods.
 TEST(HostDevices, EachEvaluatesItsOwnChains) {
   const Table table = small_table(40);

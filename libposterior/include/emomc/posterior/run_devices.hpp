@@ -33,6 +33,10 @@ void make_engines(const RunConfig& config, const DataSet& data, Communicator* ra
 /// The number of GPUs of this process that divide the rows of `chains`; 1: the rows are not divided.
 int num_row_devices(const SampledChains& chains);
 
+/// The number of GPUs of this process among which `chains` are divided; 1: they are not, or their threads on
+/// the CPU have chains of their own.
+std::size_t num_chain_devices(const SampledChains& chains);
+
 /// The GPUs that config.devices names, or else all GPUs of the same kind as the first one. Throws InputError
 /// if a GPU does not exist, or if the GPUs are of different kinds.
 std::vector<int> gpus_of(const RunConfig& config);
@@ -58,5 +62,11 @@ void add_devices(std::vector<std::unique_ptr<Device>> devices, const EngineMaker
 /// set. Throws InputError if config.devices names several GPUs that cannot divide these chains; if
 /// config.devices is empty in that case, chains.why_one_device receives the reason.
 void add_further_devices(const RunConfig& config, const DataSet& data, SampledChains& chains);
+
+/// Gives each thread of the cpu backend chains of its own, and an engine with one thread, if chains do not
+/// move by the states of other chains and an evaluation of `data` takes less time than threads take to meet.
+/// All threads evaluate each step together otherwise. Draws do not depend on this choice. The same members
+/// must be set as for add_further_devices().
+void add_threads(const RunConfig& config, const DataSet& data, SampledChains& chains);
 
 }  // namespace emomc

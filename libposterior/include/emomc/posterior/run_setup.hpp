@@ -33,12 +33,14 @@ struct SampledChains {
   Backend backend = Backend::cpu;  ///< resolved backend, never automatic
   std::unique_ptr<Device> device;
   std::unique_ptr<LikelihoodEngine> engine;  ///< a RowTeam if GPUs of this process divide the rows
-  /// A further GPU of this process, which has its own chains, or evaluates a part of all chains.
+  /// A further GPU of this process, which has its own chains, or evaluates a part of all chains; or a thread
+  /// of the CPU with its own chains.
   struct FurtherDevice {
     std::unique_ptr<Device> device;
     std::unique_ptr<LikelihoodEngine> engine;
   };
   std::vector<FurtherDevice> further = {};
+  bool further_are_threads = false;  ///< whether the further devices are threads of the CPU (add_threads)
   /// Connections between `device` and the further devices, if chains move by the states of other chains;
   /// nullptr: no connections are needed.
   std::unique_ptr<RankTeam<DeviceRanks>> connections = nullptr;

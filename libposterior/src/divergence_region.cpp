@@ -1,0 +1,73 @@
+#include "divergence_region.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace emomc {
+namespace {
+
+constexpr double kFalseAlarms = 1e-3;  // of all quantities together
+constexpr std::size_t kFewest = 6;     // episodes
+
+// The mean rank of each episode of divergent draws in quantity q.
+std::vector<double> ranks_of_episodes(const Inspection& run, std::size_t q) {
+  const DrawSet& draws = run.draws;
+  const std::size_t all = draws.num_draws * draws.num_chains();
+  const double* const x = draws.values.data() + q * all;
+  std::vector<double> sorted(x, x + all);
+  std::sort(sorted.begin(), sorted.end());
+  const auto rank = [&](double value) {
+    const auto [below, above] = std::equal_range(sorted.begin(), sorted.end(), value);
+    return 0.5 * static_cast<double>((below - sorted.begin()) + (above - sorted.begin())) /
+           static_cast<double>(all);
+  };
+  const double apart = static_cast<double>(all) / std::max(1.0, run.summaries[q].ess_bulk);
+  std::vector<double> episodes;
+  for (std::size_t c = 0; c < draws.num_chains(); ++c) {
+    double sum = 0;
+    std::size_t count = 0, last = 0;
+    const auto close = [&] {
+      if (count > 0) episodes.push_back(sum / static_cast<double>(count));
+      sum = 0;
+      count = 0;
+    };
+    for (std::size_t i = 0; i < draws.num_draws; ++i) {
+      if (draws.statistics[c * draws.num_draws + i].divergent == 0) continue;
+      if (count > 0 && static_cast<double>(i - last) > apart) close();
+      sum += rank(x[c * draws.num_draws + i]);
+      count += 1;
+      last = i;
+    }
+    close();
+  }
+  return episodes;
+}
+
+}  // namespace
+
+std::optional<DivergenceRegion> region_of_divergences(const Inspection& run) {
+  const DrawSet& draws = run.draws;
+  const auto is_divergent = [](const DrawStatistics& draw) { return draw.divergent != 0; };
+  if (static_cast<std::size_t>(
+          std::count_if(draws.statistics.begin(), draws.statistics.end(), is_divergent)) < kFewest)
+    return {};
+  std::optional<DivergenceRegion> found;
+  double least = kFalseAlarms / static_cast<double>(std::max<std::size_t>(1, run.num_judged));
+  for (std::size_t q = draws.num_log_densities; q < draws.num_quantities(); ++q) {
+    if (!run.is_judged(q)) continue;
+    const std::vector<double> episodes = ranks_of_episodes(run, q);
+    if (episodes.size() < kFewest) continue;
+    const auto count = static_cast<double>(episodes.size());
+    double mean = 0;
+    for (const double rank : episodes) mean += rank / count;
+    const double z = std::abs(mean - 0.5) * std::sqrt(12 * count);
+    const double chance = std::erfc(z / std::sqrt(2.0));  // two-sided
+    if (!(chance < least)) continue;
+    least = chance;
+    found = {q, mean, episodes.size()};
+  }
+  return found;
+}
+
+}  // namespace emomc
