@@ -260,34 +260,37 @@ class Judge {
     report(verdict_.parameters, is_matched ? "the parameters (components renumbered)" : "the parameters");
   }
 
-  // Warns of estimates beyond their bounds that chance alone would explain, so that nobody takes few draws
-  // for converged ones.
+  // Names estimates beyond their bounds that chance alone would explain, so that nobody takes few draws for
+  // converged ones. A run that chose its length was to continue until its estimates reached the bounds.
   void check_estimates() {
     if (!verdict_.converged() || !draws_.approximation.empty()) return;
     std::vector<std::string> rhat, ess;
-    const auto is_meant = [&](std::size_t q) {
-      return run_.is_judged(q) && (run_.is_label_free(q) || is_foreign() || !verdict_.labels_unmended);
-    };
     for (std::size_t q = 0; q < draws_.num_quantities(); ++q) {
-      if (!is_meant(q)) continue;
+      if (!run_.is_judged(q) || (verdict_.labels_unmended && !run_.is_label_free(q) && !is_foreign()))
+        continue;
       const QuantitySummary& s = run_.summaries[q];
+      const double least = std::min(s.ess_bulk, s.ess_tail);
       if (!verdict_.reaches_rhat && s.rhat > run_.bounds.rhat)
         rhat.push_back(fmt::format("{} ({:.3f})", run_.quantity_labels[q], s.rhat));
-      if (!verdict_.reaches_ess && std::min(s.ess_bulk, s.ess_tail) < run_.least_ess())
-        ess.push_back(fmt::format("{} ({:.0f})", run_.quantity_labels[q], std::min(s.ess_bulk, s.ess_tail)));
+      if (!verdict_.reaches_ess && least < run_.least_ess())
+        ess.push_back(fmt::format("{} ({:.0f})", run_.quantity_labels[q], least));
     }
+    const bool fell_short = run_.facts.chose_length && run_.facts.status == "finished";
+    const std::string why = fell_short ? ", and the run reached its limit before it had converged: "
+                                       : ", by no more than chance can explain: ";
     const std::string advice =
-        "run longer: in so few draws chance and slow mixing look alike" +
-        std::string(is_foreign() ? "" : "; sampler.draws: auto chooses the number of draws");
+        fell_short
+            ? "a higher sampler.until.max_draws or until.seconds; another proposal (docs/proposals.md) or "
+              "parameterisation if many more draws would be needed"
+            : "run longer: in so few draws chance and slow mixing look alike" +
+                  std::string(is_foreign() ? "" : "; sampler.draws: auto chooses the number of draws");
+    const Severity severity = fell_short ? Severity::problem : Severity::warning;
     if (!rhat.empty())
-      add(Severity::warning, "rhat",
-          fmt::format("R-hat is above {:.4g}, by no more than chance can explain: {}", run_.bounds.rhat,
-                      named(rhat)),
+      add(severity, "rhat", fmt::format("R-hat is above {:.4g}{}{}", run_.bounds.rhat, why, named(rhat)),
           advice);
     if (!ess.empty())
-      add(Severity::warning, "ess",
-          fmt::format("effective sample sizes are below {:.0f}, by no more than chance can explain: {}",
-                      run_.least_ess(), named(ess)),
+      add(severity, "ess",
+          fmt::format("effective sample sizes are below {:.0f}{}{}", run_.least_ess(), why, named(ess)),
           advice);
   }
 

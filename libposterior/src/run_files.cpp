@@ -266,6 +266,7 @@ void RunFiles::write_manifest(const std::string& status, const RunResult* result
   if (const std::size_t devices = num_chain_devices(chains_); devices > 1) m["devices"] = devices;
   if (const int devices = num_row_devices(chains_); devices > 1) m["devices"] = devices;
   m["seed"] = config_.sampler.seed;
+  m["chooses_draws"] = config_.sampler.chooses_draws;
   m["ensemble"] = is_ensemble();
   m["order"] = config_.prior.order;
   m["exchangeable_components"] = chains_.target->components_are_exchangeable();

@@ -49,6 +49,7 @@ RunFacts read_facts(const std::filesystem::path& file, DrawSet& draws) {
   const auto json = read_manifest(file);
   if (!json.is_object()) return facts;
   if (json.contains("status") && json["status"].is_string()) facts.status = json["status"];
+  facts.chose_length = json.contains("chooses_draws") && json["chooses_draws"] == true;
   if (json.contains("order") && json["order"].is_string()) facts.order = json["order"];
   if (json.contains("engine") && json["engine"].is_string()) facts.engine = json["engine"];
   if (json.contains("updated_at") && json["updated_at"].is_string()) facts.updated_at = json["updated_at"];

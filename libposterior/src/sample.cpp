@@ -14,6 +14,7 @@ namespace {
 RunFacts facts_of(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   RunFacts facts;
   facts.status = "finished";
+  facts.chose_length = config.sampler.chooses_draws;
   facts.order = config.prior.order;
   facts.exchangeable_components = setup.target->components_are_exchangeable();
   if (proposal_use(setup.proposal.kind).target_acceptance)

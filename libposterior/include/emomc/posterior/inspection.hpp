@@ -14,6 +14,7 @@ namespace emomc {
 /// Facts from a run's manifest; each is empty if the manifest lacks it.
 struct RunFacts {
   std::string status;                   ///< running, interrupted, finished, failed
+  bool chose_length = false;            ///< the run was to continue until its draws had converged
   std::string order;                    ///< the block by which the prior orders the components; empty: none
   bool exchangeable_components = true;  ///< the prior does not change if components are permuted
   std::optional<double> target_acceptance;
