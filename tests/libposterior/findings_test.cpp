@@ -113,6 +113,14 @@ TEST(Findings, DivergencesEverywhereAreNoRegion) {
   }
 }
 
+// Divergences at all values of tau, but more often at small ones, do not mean that a part is out of reach.
+TEST(Findings, ASlightTendencyIsNoRegion) {
+  DrawSet set = independent_draws(4000);
+  mark_divergent(set, [](double tau, std::size_t at) { return at % (tau < 0 ? 250 : 400) == 0; });
+  const std::vector<Finding> found = findings_of(set);
+  EXPECT_EQ(finding(found, "divergences")->severity, Severity::warning);
+}
+
 // One visit of a chain to the edge is one event, however many of its draws diverge.
 TEST(Findings, NeighbouringDivergencesCountOnce) {
   DrawSet set = independent_draws(4000);
