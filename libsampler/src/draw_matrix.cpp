@@ -216,13 +216,13 @@ double basic_ess(const DrawMatrix& draws) {
   if (draws.per_ensemble > 1) return ess_of_ensembles(draws);
   const std::size_t n = draws.num_draws;
   const auto num_chains = static_cast<double>(draws.num_chains);
-  const std::vector<double> covariance = mean_autocovariance(draws);
+  Autocovariances covariance(draws);
   std::vector<double> means;
   for (std::size_t c = 0; c < draws.num_chains; ++c) means.push_back(mean_of(draws.chain(c), n));
-  const double within = covariance[0] * static_cast<double>(n) / static_cast<double>(n - 1);
-  double total = covariance[0];
+  const double within = covariance.at(0) * static_cast<double>(n) / static_cast<double>(n - 1);
+  double total = covariance.at(0);
   if (draws.num_chains > 1) total += variance_of(means);
-  const auto correlation = [&](std::size_t lag) { return 1 - (within - covariance[lag]) / total; };
+  const auto correlation = [&](std::size_t lag) { return 1 - (within - covariance.at(lag)) / total; };
 
   std::vector<double> rho(n, 0.0);
   double even = 1, odd = correlation(1);

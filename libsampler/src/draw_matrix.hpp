@@ -60,7 +60,28 @@ double sorted_quantile(const std::vector<double>& sorted, double probability);
 double basic_rhat(const DrawMatrix& draws);
 double basic_ess(const DrawMatrix& draws);
 
-/// Biased autocovariances (divisor n) at lags 0 .. n-1, averaged over the chains.
+/// Biased autocovariances (divisor n) at lags 0 .. n-1, averaged over the chains, by Fourier transforms.
 std::vector<double> mean_autocovariance(const DrawMatrix& draws);
+
+/// The autocovariances of mean_autocovariance(), computed when they are asked for. The first lags are summed
+/// directly, which takes a tenth of the time of Fourier transforms: an estimate for chains that mix well asks
+/// for no more than these.
+class Autocovariances {
+ public:
+  explicit Autocovariances(const DrawMatrix& draws);
+  /// The autocovariance at a lag below the number of draws.
+  double at(std::size_t lag);
+
+ private:
+  static constexpr std::size_t kBlock = 8;        // lags that are summed together
+  static constexpr std::size_t kDirectLags = 64;  // a multiple of kBlock
+
+  void add_block();
+
+  const DrawMatrix& draws_;
+  std::size_t stride_;
+  std::vector<double> deviations_;  // num_chains x stride_: from the chain's mean, then zeros
+  std::vector<double> known_;
+};
 
 }  // namespace emomc

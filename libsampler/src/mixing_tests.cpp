@@ -50,18 +50,18 @@ struct WithinChains {
   bool dies_out = false;
 
   explicit WithinChains(const DrawMatrix& draws) {
-    const std::vector<double> biased = mean_autocovariance(draws);
+    Autocovariances biased(draws);
     const auto n = static_cast<double>(draws.num_draws);
     // The variance of deviations from the chain's mean is smaller than that of deviations from the true mean,
     // by the variance of the chain's mean. The latter depends on the result, so the computation is iterated.
-    double of_mean = biased[0] / n;
+    double of_mean = biased.at(0) / n;
     for (int round = 0; round < 4; ++round) {
-      covariance.assign(1, biased[0] + of_mean);
+      covariance.assign(1, biased.at(0) + of_mean);
       double sum = 0;
       std::size_t t = 0;
       dies_out = false;
       const auto at = [&](std::size_t lag) {
-        return biased[lag] * n / (n - static_cast<double>(lag)) + of_mean;
+        return biased.at(lag) * n / (n - static_cast<double>(lag)) + of_mean;
       };
       for (; 2 * t + 3 < draws.num_draws; t += 1) {
         const double even = at(2 * t), odd = at(2 * t + 1);

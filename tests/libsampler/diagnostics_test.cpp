@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "draw_matrix.hpp"
 #include "emomc/device/random.hpp"
 #include "shared_data.hpp"
 
@@ -157,6 +158,25 @@ TEST(Diagnostics, AutocorrelationsAreThoseWorkedByHand) {
   EXPECT_NEAR(rho[0], 1, 1e-14);
   EXPECT_NEAR(rho[1], 1.6875 / 8.75, 1e-14);
   EXPECT_NEAR(rho[3], -3.9375 / 8.75, 1e-14);
+}
+
+// The first lags are summed directly and the others come from Fourier transforms; every number of draws below
+// and above a block of lags is tried.
+TEST(Diagnostics, AutocovariancesAreTheSameInBothWays) {
+  for (const std::size_t n : {1, 2, 3, 7, 8, 9, 63, 64, 65, 71, 73, 500})
+    for (const std::size_t chains : {1, 3}) {
+      DrawMatrix draws(n, chains);
+      double x = 0;
+      for (std::size_t i = 0; i < n * chains; ++i) {
+        x = 0.9 * x + device::RandomSource{3, i, 0}.normal(device::Purpose::simulation, 0);
+        draws.values[i] = 1000 + x;
+      }
+      const std::vector<double> expected = mean_autocovariance(draws);
+      Autocovariances one_by_one(draws), late(draws);
+      for (std::size_t lag = 0; lag < n; ++lag)
+        EXPECT_NEAR(one_by_one.at(lag), expected[lag], 1e-11 * expected[0]) << n << ", lag " << lag;
+      EXPECT_NEAR(late.at(n - 1), expected[n - 1], 1e-11 * expected[0]) << n;
+    }
 }
 
 TEST(Diagnostics, ChainsInDifferentPlacesRaiseRhat) {
