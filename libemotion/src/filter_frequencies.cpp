@@ -9,8 +9,7 @@ std::string filters_warning(const EvaluationConfig& config, const CorpusFeatures
       config.features.mfcc.high_hz > 0)
     return {};
   return "warning: sample rates differ, and with them the frequencies of the cepstra's filters; resample, or "
-         "set "
-         "features.high_hz";
+         "set features.high_hz";
 }
 
 }  // namespace emomc

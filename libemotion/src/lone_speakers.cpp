@@ -18,8 +18,7 @@ std::string lone_speakers_warning(const FunctionalTable& functionals) {
   if (lone.empty()) return {};
   return fmt::format(
       "warning: {} of {} speakers have one utterance each ({}); standardised by its speaker, it is 0 in "
-      "every "
-      "column, so that nothing is learned from it and no column counts for its own prediction",
+      "every column, so that nothing is learned from it and no column counts for its own prediction",
       lone.size(), rows.size(), excerpt(joined(lone)));
 }
 

@@ -64,13 +64,13 @@ void note_columns_of_labels(const std::string& file, const FunctionalTable& func
       is_label = of_class.emplace(functionals.rows[row].emotion, x).first->second == x;  // false for NaN
       distinct.insert(x);
     }
-    if (is_label && distinct.size() > 1) labels.push_back(functionals.columns[j]);
+    const bool has_several_rows = functionals.rows.size() >= 2 * of_class.size();
+    if (is_label && has_several_rows && distinct.size() > 1) labels.push_back(functionals.columns[j]);
   }
   if (!labels.empty())
     notes.push_back(
         fmt::format("warning: features.table: {}: one number for each class in {}: {}; if these are labels, "
-                    "remove them, since "
-                    "predictions would be made from the truth",
+                    "remove them, since predictions would be made from the truth",
                     file, labels.size() == 1 ? "a column" : fmt::format("{} columns", labels.size()),
                     excerpt(joined(labels))));
 }

@@ -179,8 +179,7 @@ void add_features(CLI::App& app, int& status) {
   command
       ->add_option("--functionals", options->functionals,
                    "Write functionals.csv, a row for each utterance, in place of frames: cepstra, prosody, "
-                   "compact or full "
-                   "(docs/functionals.md)")
+                   "compact or full (docs/functionals.md)")
       ->check(CLI::IsMember(functional_set_names()));
   command
       ->add_option("--unparsed", options->unparsed,
