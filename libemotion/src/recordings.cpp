@@ -217,9 +217,7 @@ void extract_recordings(const GivenRecordings& recordings, const FeaturesConfig&
   if (rates.size() > 1) {
     std::vector<std::string> names;
     for (const auto& [rate, count] : rates) names.push_back(fmt::format("{} at {} Hz", count, rate));
-    result.notes.push_back(
-        "warning: sample rates differ (" + joined(names) +
-        "), and with them the frequencies of the filters; resample, or set features.high_hz");
+    result.notes.push_back("sample rates: " + joined(names));
   }
 }
 

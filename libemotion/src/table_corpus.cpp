@@ -1,6 +1,7 @@
 // Joins a table of another program to the recordings of a corpus.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +27,52 @@ void refuse_if_nothing_fits(const UtteranceTable& table, const std::vector<Utter
       fmt::format("features.table: {}: none of its {} names is that of a recording; its first name is {}, "
                   "the first of the corpus is {}",
                   table.file, table.names.size(), excerpt(table.names[0]), excerpt(wanted[0].id)));
+}
+
+// Adds a warning that names columns without a number in any row that is used. Throws InputError if no column
+// has one.
+void note_columns_without_numbers(const std::string& file, const FunctionalTable& functionals,
+                                  std::vector<std::string>& notes) {
+  const std::size_t stride = functionals.columns.size(), rows = functionals.rows.size();
+  std::vector<std::string> empty;
+  for (std::size_t j = 0; j < stride; ++j) {
+    std::size_t row = 0;
+    while (row < rows && std::isnan(functionals.values[row * stride + j])) ++row;
+    if (row == rows) empty.push_back(functionals.columns[j]);
+  }
+  if (empty.empty() || rows == 0) return;
+  const std::string what =
+      fmt::format("features.table: {}: {} no number in the row of any recording (empty, NaN or ?): {}", file,
+                  empty.size() == 1 ? "a column has" : fmt::format("{} columns have", empty.size()),
+                  excerpt(joined(empty)));
+  if (empty.size() == stride) throw InputError(what + "; there is no other column");
+  notes.push_back("warning: " + what + "; the other columns are used");
+}
+
+// Adds a warning that names columns with the same number in all rows of a class, and other numbers in other
+// classes.
+void note_columns_of_labels(const std::string& file, const FunctionalTable& functionals,
+                            std::vector<std::string>& notes) {
+  const std::size_t stride = functionals.columns.size();
+  std::vector<std::string> labels;
+  for (std::size_t j = 0; j < stride; ++j) {
+    std::map<std::string, double> of_class;
+    std::set<double> distinct;
+    bool is_label = true;
+    for (std::size_t row = 0; row < functionals.rows.size() && is_label; ++row) {
+      const double x = functionals.values[row * stride + j];
+      is_label = of_class.emplace(functionals.rows[row].emotion, x).first->second == x;  // false for NaN
+      distinct.insert(x);
+    }
+    const bool has_several_rows = functionals.rows.size() >= 2 * of_class.size();
+    if (is_label && has_several_rows && distinct.size() > 1) labels.push_back(functionals.columns[j]);
+  }
+  if (!labels.empty())
+    notes.push_back(
+        fmt::format("warning: features.table: {}: one number for each class in {}: {}; if these are labels, "
+                    "remove them, since predictions would be made from the truth",
+                    file, labels.size() == 1 ? "a column" : fmt::format("{} columns", labels.size()),
+                    excerpt(joined(labels))));
 }
 
 }  // namespace
@@ -68,6 +115,9 @@ CorpusFeatures read_table_of_utterances(const CorpusConfig& corpus, const Featur
   }
   note_problems(missing, "recording has no row (features.table)", "recordings have no row (features.table)",
                 {.refuse = corpus.refuse_unparsed}, result.notes);
+  // Rows of columns without numbers are all equal, so this comes before the message about equal rows.
+  note_columns_without_numbers(table.file, functionals, result.notes);
+  note_columns_of_labels(table.file, functionals, result.notes);
   note_problems(repeated, "row repeats another", "rows repeat others", {.refuse = corpus.refuse_unparsed},
                 result.notes);
   result.notes.push_back(

@@ -124,6 +124,7 @@ CorpusListing list_manifest(const fs::path& manifest, ManifestLabels labels) {
   const auto at = find_columns(name + ":" + std::to_string(records.line()), trimmed(fields), labels);
   SpeakersOfCorpora corpora(trimmed(fields));
   const std::size_t num_columns = fields.size();
+  std::map<std::string, std::pair<std::string, std::size_t>> rows;  // path and line of each id
   CorpusListing listing;
   while (records.next(fields)) {
     fields = trimmed(fields);
@@ -144,9 +145,18 @@ CorpusListing list_manifest(const fs::path& manifest, ManifestLabels labels) {
     std::error_code error;
     if (!fs::is_regular_file(file, error))
       throw InputError(place + file.string() + ": there is no such file");
-    listing.utterances.push_back({fs::path(written).replace_extension().generic_string(),
-                                  std::string(fields[at[2]]),
-                                  at[kLabel] == kNone ? "" : std::string(fields[at[kLabel]]), file});
+    const std::string id = fs::path(written).replace_extension().generic_string();
+    const auto [first, is_new] = rows.try_emplace(id, written.generic_string(), records.line());
+    if (!is_new) {
+      const auto& [path, line] = first->second;
+      throw InputError(place +
+                       (path == written ? "a second row of '" + path + "', after that of line "
+                                        : "'" + written.generic_string() + "' has the id '" + id +
+                                              "', the path without extension, of '" + path + "' in line ") +
+                       std::to_string(line));
+    }
+    listing.utterances.push_back(
+        {id, std::string(fields[at[2]]), at[kLabel] == kNone ? "" : std::string(fields[at[kLabel]]), file});
   }
   if (listing.utterances.empty()) throw InputError(name + ": there are no rows below the header");
   return listing;

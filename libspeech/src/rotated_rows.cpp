@@ -19,7 +19,10 @@ Eigen::MatrixXd scaled(const FunctionalTable& table) {
 }
 
 [[noreturn]] void refuse_equal_rows() {
-  throw InputError("functionals: no column differs between the utterances of a speaker");
+  throw InputError(
+      "functionals: no column differs between the utterances of any speaker, by whom they are standardised; "
+      "a "
+      "speaker needs two or more utterances");
 }
 
 }  // namespace

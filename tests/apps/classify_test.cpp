@@ -171,8 +171,29 @@ TEST_F(Classify, KnowsSpeakersByTheirRecordings) {
   EXPECT_EQ(lines(name_of(true, 7, 1)), lines("--group-by speaker " + name_of(true, 7, 1)));
   expect_refused("classify model -q --group-by speaker --corpus emodb " + name_of(true, 7, 1), {"emodb"});
   expect_refused("classify model -q --group-by speaker --speaker-from a.wav b.wav", {"--group-by"});
+  // A file that is named twice would be standardised by itself, and unused options would be ignored.
+  const std::string name = name_of(true, 7, 1);
+  expect_refused("classify model -q " + name + " " + name, {name + ": named twice"});
+  expect_refused("classify model -q " + name + " ./" + name,
+                 {"./" + name + ": the file of " + name + " too"});
+  expect_refused(
+      "classify model -q " + name + " --speaker-from " + name_of(true, 7, 0) + " " + name_of(true, 7, 0),
+      {"--speaker-from: ", "named twice"});
+  expect_refused("classify model -q --corpus folders " + name, {"--corpus", "--group-by speaker"});
+  expect_refused("classify model -q --table-names x " + name, {"--table-names", "--table"});
+  expect_refused("classify model -q --stdin --group-by speaker", {"--group-by", "one speaker"});
   expect_refused("classify model -q " + name_of(true, 7, 1) + " --speaker-from nowhere.wav",
                  {"--speaker-from", "nowhere.wav"});
+}
+
+TEST_F(Classify, RefusesOptionsAboutSpeakersThatAModelDoesNotUse) {
+  train("--set features.normalize=corpus");
+  const std::string name = name_of(true, 2, 1);
+  EXPECT_EQ(lines(name)[0]["standardised_by"]["kind"], "corpus");
+  expect_refused("classify model -q " + name + " --speaker-from " + name_of(true, 2, 0),
+                 {"--speaker-from", "features.normalize: corpus", "remove the option"});
+  expect_refused("classify model -q --group-by speaker " + name,
+                 {"--group-by", "features.normalize: corpus"});
 }
 
 TEST_F(Classify, RecordingsThatCannotBeClassifiedHaveALineThatSaysWhy) {
@@ -247,6 +268,11 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   result = with_input(from, "whole.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result)[0]["probabilities"], lines(from + " -- " + name)[0]["probabilities"]);
+  // An error of reading is not taken for the end of the input.
+  result = folder.run("classify model -q --stdin", "sh -c '\"$0\" \"$@\" <corpus'");
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_NE(result.err.find("standard input: reading failed after 0 samples"), std::string::npos)
+      << result.err;
   // A file with a header is refused, since it is not raw samples.
   result = with_input("", name);
   EXPECT_EQ(result.exit_code, 2) << result.out;
@@ -260,6 +286,9 @@ TEST_F(Classify, TakesSamplesFromStandardInput) {
   EXPECT_NEAR(lines_of(result)[0]["seconds"].get<double>(), 1.2, 1e-9);
   // The recordings have an incomplete last sample, or too few samples.
   folder.write("odd.raw", raw(samples_of(true, 2, 1)) + "x");
+  EXPECT_NE(folder.run("classify model --stdin", "sh -c '\"$0\" \"$@\" <odd.raw'")
+                .err.find("its last byte is left out"),
+            std::string::npos);
   result = with_input("", "odd.raw");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result)[0]["probabilities"], alone["probabilities"]);

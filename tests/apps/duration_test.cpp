@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/device/random.hpp"
+#include "evaluation_report.hpp"
+#include "evaluation_report_data.hpp"
 #include "program.hpp"
 
 namespace emomc::testing {
@@ -64,6 +66,30 @@ TEST(Duration, ShortUtterancesAreGivenLessCertainProbabilities) {
   const json &ours = learned["cut_to_frames"][0], &theirs = mean["cut_to_frames"][0];
   EXPECT_LT(ours["confidence"].get<double>(), theirs["confidence"].get<double>() - 0.05);
   EXPECT_NEAR(learned["log_loss"].get<double>(), mean["log_loss"].get<double>(), 0.01);
+}
+
+TEST(Duration, ReportsNameTheMethodWhoseUtterancesAreCut) {
+  const ProgramFolder folder;
+  write_corpus(folder);
+  const auto mixtures = folder.run("evaluate config.yaml");
+  ASSERT_EQ(mixtures.exit_code, 0) << mixtures.err;
+  EXPECT_NE(mixtures.out.find("\ncut to frames"), std::string::npos) << mixtures.out;
+  const auto product = folder.run(
+      "evaluate config.yaml --output product --set classifier=fused --set softmax.draws=60 --set "
+      "softmax.warmup=40");
+  ASSERT_EQ(product.exit_code, 0) << product.err;
+  EXPECT_NE(product.out.find("\nmixtures, cut to frames"), std::string::npos) << product.out;
+  EXPECT_EQ(product.out.find("\ncut to frames"), std::string::npos) << product.out;
+  if (!app::has_evaluation_report()) GTEST_SKIP() << "a build without libjs-chart.js";
+  for (const auto& [directory, method] : {std::pair{"run", "posterior"}, {"product", "mixtures"}}) {
+    const json data = app::evaluation_report_data(folder / directory);
+    ASSERT_EQ(data["cuts"].size(), 3u) << directory;
+    const json cut =
+        json::parse(folder.read(std::string(directory) + "/scores.json"))[method]["cut_to_frames"][1];
+    EXPECT_EQ(data["cuts"][1]["method"], method);
+    for (const char* key : {"frames", "utterances", "accuracy", "confidence", "uar", "log_loss"})
+      EXPECT_EQ(data["cuts"][1][key], cut[key]) << key;
+  }
 }
 
 }  // namespace

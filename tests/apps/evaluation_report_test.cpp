@@ -50,6 +50,24 @@ TEST_F(EvaluationReport, ShowsScoresAndChartsInABrowserWithoutErrors) {
               "a</script><script>alert(1)</script>\"&amp;, @DATA@ \xEF\xBF\xBD <!-- <b>"});
 }
 
+TEST_F(EvaluationReport, ShowsScoresOfCutUtterances) {
+  write();
+  change_scores([](json& scores) {
+    scores["em"]["cut_to_frames"] = {{{"frames", 50},
+                                      {"utterances", 23},
+                                      {"uar", 0.375},
+                                      {"accuracy", 0.625},
+                                      {"confidence", 0.8125},
+                                      {"log_loss", nullptr}}};
+  });
+  if (!testing::has_chromium()) GTEST_SKIP() << "no chromium";
+  const json result = shown();
+  EXPECT_EQ(result["errors"], json::array());
+  expect_all(result, {"Shorter utterances", "cut to frames", "EM\t50\t23\t0.625\t0.813\t0.375\t-"});
+  write();
+  EXPECT_EQ(shown()["text"].get<std::string>().find("Shorter utterances"), std::string::npos);
+}
+
 TEST_F(EvaluationReport, SaysWhereScoresShouldNotBeCounted) {
   results.posterior.folds = folds(0.94, 3);
   write();

@@ -125,12 +125,17 @@ TEST_F(FileFolds, ScoresAreGivenByAColumn) {
   EXPECT_TRUE(scores["penalised"].contains("by"));
   const auto text = folder.run("evaluate config.yaml --force -q --by gender --set by.file=speakers.csv");
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  // Columns of several --by are combined, and without --quiet a text is printed.
-  const auto shown =
-      folder.run("evaluate config.yaml --force --by gender --by part --set by.file=speakers.csv");
-  for (const char* words : {"by gender", "(empty)", "by part", "macro-F1"})
-    EXPECT_NE(shown.out.find(words), std::string::npos) << words << "\n" << shown.out;
-  EXPECT_NE(folder.read("run/config.yaml").find("columns: [gender, part]"), std::string::npos);
+  // Columns are separated by commas or blanks, or given by several --by; without --quiet a text is printed.
+  for (const char* columns : {"--by gender --by part config.yaml", "config.yaml --by gender part",
+                              "--by gender part config.yaml"}) {
+    const auto shown = folder.run("evaluate --force --set by.file=speakers.csv " + std::string(columns));
+    ASSERT_EQ(shown.exit_code, 0) << columns << ": " << shown.err;
+    for (const char* words : {"by gender", "(empty)", "by part", "macro-F1"})
+      EXPECT_NE(shown.out.find(words), std::string::npos) << words << "\n" << shown.out;
+    EXPECT_NE(folder.read("run/config.yaml").find("columns: [gender, part]"), std::string::npos) << columns;
+  }
+  // The name of a missing configuration is not taken for that of a column.
+  expect_refused("evaluate --by gender nowhere.yaml", {"nowhere.yaml"});
   const auto report = folder.run("report run -o page.html");
   EXPECT_EQ(report.exit_code, 0) << report.err;
   EXPECT_NE(folder.read("page.html").find(R"("column":"gender")"), std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "browser.hpp"
 #include "evaluation_report.hpp"
+#include "score_text.hpp"
 #include "softmax_corpus.hpp"
 
 namespace emomc {
@@ -341,6 +342,31 @@ TEST_F(Regression, IsComparedWithOtherRegressions) {
   expect_refused("compare one four", {"four", "evaluations of one kind"});
   expect_refused("compare four one", {"one", "evaluations of one kind"});
   expect_refused("evaluate config.yaml -q --compare other.yaml", {"other.yaml", "corpus or folds differ"});
+}
+
+TEST_F(Regression, ErrorsOfSmallNumbersHaveThreeDigits) {
+  EXPECT_EQ(app::in_unit(1.2345e-7), "1.23e-07");
+  EXPECT_EQ(app::in_unit(-0.05), "-0.0500");
+  EXPECT_EQ(app::in_unit(0), "0.000");
+  EXPECT_EQ(app::in_unit(12.3456), "12.346");
+  EXPECT_EQ(app::signed_in_unit(0.00012), "+0.000120");
+  EXPECT_EQ(app::signed_in_unit(-2), "-2.000");
+  std::string small = "utterance,arousal,valence\n";
+  const auto rows = testing::csv(labels());
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    small += rows[i][0] + "," + rows[i][1] + "e-6," + rows[i][2] + "\n";
+  folder.write("labels.csv", small);
+  const auto result = folder.run("evaluate config.yaml");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json scores = json::parse(folder.read("run/scores.json"));
+  for (const char* key : {"rmse", "mae"}) {
+    const double error = scores["regression"]["arousal"][key];
+    ASSERT_LT(error, 1e-5);
+    EXPECT_NE(result.out.find(app::in_unit(error)), std::string::npos) << error << "\n" << result.out;
+  }
+  const auto compared = folder.run("compare run run");
+  EXPECT_NE(compared.out.find(app::in_unit(scores["regression"]["arousal"]["rmse"])), std::string::npos)
+      << compared.out;
 }
 
 TEST_F(Regression, HasAReport) {

@@ -1,5 +1,6 @@
 // Tests tables of other programs in place of functionals: `features.table`.
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "softmax_corpus.hpp"
@@ -77,8 +78,72 @@ TEST_F(SoftmaxTable, TrainsAModelThatClassifiesRows) {
   const auto second = rows.find('\n') + 1;
   folder.write("twice.csv", rows + rows.substr(second, rows.find('\n', second) + 1 - second));
   expect_refused("classify model -q --table twice.csv", {"twice.csv:38", "has two rows"});
+  std::string empty = rows.substr(0, second) + "nobody";
+  for (std::size_t j = 1; j < testing::csv(rows)[0].size(); ++j) empty += ",";
+  folder.write("empty.csv", rows + empty.substr(second) + "\n");
+  const auto unknown = folder.run("classify model -q --table empty.csv --group-by speaker --corpus folders");
+  EXPECT_EQ(unknown.exit_code, 2) << unknown.err;
+  EXPECT_NE(unknown.out.find("empty.csv:38: its row has no number"), std::string::npos) << unknown.out;
   folder.write("other.csv", "file,x\na,1\n");
   expect_refused("classify model -q --table other.csv", {"other.csv", "810", "'x'"});
+}
+
+TEST_F(SoftmaxTable, NamesColumnsWithoutANumber) {
+  const auto rows = testing::csv(folder.read("own/functionals.csv"));
+  std::string table;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& field : rows[i]) table += field + ",";
+    table += i == 0 ? "jitter_x,shimmer_x\n" : "nan,\n";
+  }
+  folder.write("table.csv", table);
+  const json own = evaluate("--output one --set features.table=own/functionals.csv"),
+             more = evaluate("--output two --set features.table=table.csv");
+  EXPECT_EQ(more["functionals"]["columns"], own["functionals"]["columns"].get<int>() + 2);
+  EXPECT_NEAR(more["penalised"]["log_loss"].get<double>(), own["penalised"]["log_loss"].get<double>(), 0.05);
+  const auto check = folder.run("check config.yaml --set features.table=table.csv");
+  for (const std::string& text : {folder.read("two/run.log"), check.out})
+    EXPECT_NE(text.find("warning: features.table: table.csv: 2 columns have no number"), std::string::npos)
+        << text;
+  EXPECT_NE(check.out.find("jitter_x"), std::string::npos) << check.out;
+  EXPECT_EQ(folder.read("one/run.log").find("no number"), std::string::npos);
+}
+
+TEST_F(SoftmaxTable, WarnsOfColumnsThatAreLabels) {
+  const auto rows = testing::csv(folder.read("own/functionals.csv"));
+  const std::map<std::string, int> code{{"sad", 0}, {"glad", 1}, {"cross", 2}};
+  std::string table;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& field : rows[i]) table += field + ",";
+    table += i == 0 ? "target,constant\n" : std::to_string(code.at(rows[i][2])) + ",1\n";
+  }
+  folder.write("table.csv", table);
+  const auto check = folder.run("check config.yaml --set features.table=table.csv");
+  EXPECT_NE(check.out.find("table.csv: one number for each class in a column: target;"), std::string::npos)
+      << check.out;
+  EXPECT_EQ(folder.run("check config.yaml --set features.table=own/functionals.csv")
+                .out.find("one number for each"),
+            std::string::npos);
+}
+
+// Takes of one speaker are given to several speakers.
+TEST_F(SoftmaxTable, WarnsOfSpeakersWithOneUtterance) {
+  std::string manifest = "path,label,speaker\n";
+  for (const auto& row : testing::csv(folder.read("own/functionals.csv")))
+    if (row[0] != "utterance")
+      manifest += "corpus/" + row[0] + ".wav," + row[2] + "," +
+                  (row[0].ends_with("s4/take0") ? row[2] : row[1]) + "\n";
+  folder.write("corpus.csv", manifest);
+  const std::string on =
+      " --set 'corpus={kind: manifest, path: corpus.csv}' --set features.table=own/functionals.csv";
+  const std::string warning = "3 of 7 speakers have one utterance each (cross, glad, sad)";
+  EXPECT_NE(folder.run("check config.yaml" + on).out.find(warning), std::string::npos);
+  evaluate(on);
+  EXPECT_NE(folder.read("run/run.log").find(warning), std::string::npos) << folder.read("run/run.log");
+  ASSERT_EQ(folder.run("train config.yaml -q -o model" + on).exit_code, 0);
+  EXPECT_NE(folder.read("model/run.log").find(warning), std::string::npos);
+  EXPECT_EQ(
+      folder.run("check config.yaml --set features.table=own/functionals.csv").out.find("one utterance each"),
+      std::string::npos);
 }
 
 TEST_F(SoftmaxTable, RefusesWhatDoesNotJoin) {
@@ -100,6 +165,12 @@ TEST_F(SoftmaxTable, RefusesWhatDoesNotJoin) {
               text.substr(text.find('\n', third) + 1),
           {"1 row repeats another", "cross/s1/take1: the same numbers as cross/s1/take0"});
   refused("x\n1\n", {"t.csv:1", "features.table_names"});
+  // Each recording has a row, whose only column has no number.
+  std::string without = "file,f0_mean\n";
+  for (std::size_t at = second; at < text.size(); at = text.find('\n', at) + 1)
+    without += text.substr(at, text.find(',', at) - at) + ",nan\n";
+  for (const char* more : {"", "--set corpus.unparsed=skip"})
+    refused(without, {"features.table: t.csv: a column has no number", "f0_mean", "no other column"}, more);
   refused("file,x\ncross/s1/take0,1e300\n", {"t.csv:2", "1e300", "-1e100 to 1e100"});
   refused(text, {"features.set", "remove"}, "--set features.set=full");
   refused(text, {"features.table", "softmax"}, "--set classifier=mixtures --set softmax=");

@@ -73,6 +73,29 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   EXPECT_EQ(json::parse(folder.read("run/manifest.json"))["kind"], "evaluation");
 }
 
+// The functionals end at 8 kHz at any sample rate. The filters of cepstra end at half of it, unless high_hz
+// is set.
+TEST_F(Softmax, OnlyCepstraWarnOfSampleRatesThatDiffer) {
+  folder.write("corpus/sad/s1/take0.wav", wav_of(0, 1, 0, 22050));
+  const auto rates = "sample rates: 35 at 16000 Hz, 1 at 22050 Hz", warning = "warning: sample rates differ";
+  const auto expect = [&](const std::string& text, bool has_warning) {
+    EXPECT_NE(text.find(rates), std::string::npos) << text;
+    EXPECT_EQ(text.find(warning) != std::string::npos, has_warning) << text;
+  };
+  evaluate("--set features.set=cepstra");
+  expect(folder.read("run/run.log"), false);
+  ASSERT_EQ(folder.run("train config.yaml -o model -q --set features.set=cepstra").exit_code, 0);
+  expect(folder.read("model/run.log"), false);
+  expect(folder.run("check config.yaml").out, false);
+  folder.write("mixtures.yaml",
+               "corpus: {kind: folders, path: corpus}\nclassifier: mixtures\nlikelihood: {components: 1}\n");
+  expect(folder.run("check mixtures.yaml").out, true);
+  expect(folder.run("check mixtures.yaml --set classifier=fused").out, true);
+  expect(folder.run("check mixtures.yaml --set features.high_hz=8000").out, false);
+  expect(folder.run("features --corpus folders corpus -o frames").out, true);
+  expect(folder.run("features --corpus folders corpus -o rows --functionals prosody").out, false);
+}
+
 TEST_F(Softmax, TempersByGivenFrames) {
   const json scores = evaluate("--set softmax.temper_frames=25");
   EXPECT_EQ(scores["temper_frames_of_fold"], (std::vector<double>{25, 25, 25, 25}));

@@ -246,7 +246,10 @@ TEST_F(Corpora, ManifestIsRefusedWithItsLine) {
   refused("path,label,speaker\na.wav,x\n", {"m.csv:2", "2 values", "3"});
   refused("path,label,speaker\na.wav,x,\n", {"m.csv:2", "speaker", "missing"});
   refused("path,label,speaker\na.wav,x,s\nb.wav,x,s\n", {"m.csv:3", "b.wav", "no such file"});
-  refused("path,label,speaker\na.wav,x,s\n./a.wav,y,s\n", {"a.wav", "id 'a'"});
+  refused("path,label,speaker\na.wav,x,s\n./a.wav,y,s\n", {"m.csv:3", "a second row of 'a.wav'", "line 2"});
+  write("a.flac", "");
+  refused("path,label,speaker\n\na.wav,x,s\na.flac,x,s\n",
+          {"m.csv:4", "'a.flac' has the id 'a'", "'a.wav' in line 3"});
   refused("path,label,speaker\n\"a.wav,x,s\n", {"m.csv:2", "quote"});
   write("b.wav", "");
   refused("path,label,speaker,corpus\na.wav,x,03,one\nb.wav,x,03,two\n",

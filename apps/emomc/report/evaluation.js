@@ -76,6 +76,12 @@ if (data.known.length) {
   }
 } else $("known-section").remove();
 
+// Utterances that are cut to several lengths.
+if (data.cuts.length)
+  $("cuts").append(row("th", ["", "cut to frames", "utterances", "accuracy", "mean confidence", "UAR", "log loss"]), ...data.cuts.map((c) =>
+    row("td", [c.method, String(c.frames), String(c.utterances), digits(c.accuracy), digits(c.confidence), digits(c.uar), digits(c.log_loss)])));
+else $("cuts-section").remove();
+
 // Groups of utterances.
 for (const { column, rows } of data.by) {
   const box = element("div", undefined, "scroll"), table = element("table");

@@ -5,6 +5,9 @@
 const palette = ["#3b6fb6", "#d98a29", "#1a7f4b", "#b42318", "#7b4fa3", "#1f8a99", "#a0522d", "#5b6b1f", "#c2497f", "#5a6472"];
 const colorOf = (i) => palette[i % palette.length];
 const digits = (x, n = 3) => (x === null ? "-" : x.toFixed(n));
+// Numbers in the unit of a dimension, which may be of any magnitude: three decimals, or three significant digits if
+// these are more.
+const inUnit = (x) => (x === null ? "-" : x !== 0 && Math.abs(x) < 0.1 ? x.toPrecision(3) : x.toFixed(3));
 const signed = (x) => (x === null ? "-" : (x < 0 ? "\u2212" : "+") + Math.abs(x).toFixed(3));
 const range = ([low, high], text = (x) => digits(x)) => (low === null || high === null ? "-" : `[${text(low)}, ${text(high)}]`);
 const words = { own: "all recordings of the speaker", five: "five others", one: "one other", corpus: "no recording" };
@@ -17,7 +20,7 @@ const isMiscovered = ({ coverage_90_interval: [low, high] }) => low !== null && 
 for (const { name, scores } of data.dimensions) {
   const box = element("div", undefined, "card");
   box.append(element("span", `CCC, ${name}`), element("b", digits(scores.ccc)),
-    element("span", `95 % ${range(scores.ccc_interval)} over speakers`), element("span", `RMSE ${digits(scores.rmse)}`),
+    element("span", `95 % ${range(scores.ccc_interval)} over speakers`), element("span", `RMSE ${inUnit(scores.rmse)}`),
     element("span", `90 % intervals cover ${digits(scores.coverage_90)}`, isMiscovered(scores) ? "warning" : ""));
   $("cards").append(box);
 }
@@ -27,7 +30,7 @@ $("scores").append(row("th", ["", "CCC", "95 % interval", "mean CCC of speakers"
   "90 % coverage", "95 % interval", "log density"]));
 for (const { name, scores: s } of data.dimensions)
   $("scores").append(row("td", [name, digits(s.ccc), range(s.ccc_interval), digits(s.mean_ccc_of_speakers),
-    digits(s.pearson), digits(s.rmse), range(s.rmse_interval), digits(s.mae), digits(s.coverage_90), range(s.coverage_90_interval), digits(s.log_density)]));
+    digits(s.pearson), inUnit(s.rmse), range(s.rmse_interval, inUnit), inUnit(s.mae), digits(s.coverage_90), range(s.coverage_90_interval), digits(s.log_density)]));
 
 // A figure with a chart of its own below `parent`.
 function figureOf(parent, id, caption) {
@@ -53,7 +56,7 @@ data.dimensions.forEach(({ name }, d) => {
   const line = (label, shift, more) => ({ label, showLine: true, borderColor: "#7a8699", data: ends.map((x) => ({ x, y: x + shift })), ...more });
   datasets.push(line("truth", 0, { borderDash: [5, 4] }), line("90 % above", half, { borderWidth: 0, backgroundColor: "#7a869920", fill: "+1" }),
     line("90 % below", -half, { borderWidth: 0 }));
-  const label = ({ raw }) => `${raw.name}: truth ${digits(raw.x)}, predicted ${digits(raw.y)}, sd ${digits(raw.sd)}`;
+  const label = ({ raw }) => `${raw.name}: truth ${inUnit(raw.x)}, predicted ${inUnit(raw.y)}, sd ${inUnit(raw.sd)}`;
   const isSpeaker = ({ datasetIndex }) => datasetIndex < data.speakers.length;
   draw(id, { type: "scatter", data: { datasets }, options: {
     scales: { x: axis("truth", { min: ends[0], max: ends[1] }), y: axis("predicted", { min: ends[0], max: ends[1] }) },
@@ -80,7 +83,7 @@ for (const { name, by } of data.dimensions)
     table.append(row("th", [`${name} by ${column}`, "utterances", "speakers", "CCC", "95 % interval", "RMSE", "90 % coverage", "log density"]));
     for (const { value, utterances, speakers, scores: s } of rows)
       table.append(row("td", [value === "" ? "(empty)" : value, String(utterances), String(speakers), digits(s.ccc), range(s.ccc_interval),
-        digits(s.rmse), digits(s.coverage_90), digits(s.log_density)]));
+        inUnit(s.rmse), digits(s.coverage_90), digits(s.log_density)]));
     box.append(table);
     $("by").append(box);
   }
@@ -91,7 +94,7 @@ $("known").append(row("th", ["", "known", "CCC", "95 % interval", "less all reco
 for (const { name, known } of data.dimensions)
   for (const { knowledge, scores: k } of known)
     $("known").append(row("td", [name, words[knowledge] || knowledge, digits(k.ccc), range(k.ccc_interval),
-      k.ccc_less_own === undefined ? "" : `${signed(k.ccc_less_own)} ${range(k.ccc_less_own_interval, signed)}`, digits(k.rmse), digits(k.coverage_90),
+      k.ccc_less_own === undefined ? "" : `${signed(k.ccc_less_own)} ${range(k.ccc_less_own_interval, signed)}`, inUnit(k.rmse), digits(k.coverage_90),
       digits(k.log_density)]));
 
 // Speakers.
@@ -113,7 +116,7 @@ const utterances = sortableTable($("utterances"), data.rows, columns, {
   shown: $("shown"),
   most: 1000,
   line(values) {
-    const line = row("td", values.map((x, i) => (i < 2 ? x : digits(x))));
+    const line = row("td", values.map((x, i) => (i < 2 ? x : inUnit(x))));
     line.cells[0].title = values[0];
     if (isOutside(values)) line.className = "outside";
     return line;

@@ -24,12 +24,20 @@ bool is_assignment(const std::string& word) {
   });
 }
 
-// Words with the ending of a data file are not further values of --vars: a missing file should be refused as
-// a missing file.
+// Words with the ending of a file are not further values of --vars and --by: a missing file should be refused
+// as a missing file.
 bool is_name(const std::string& word) {
   if (word.empty() || word[0] == '-' || word.find('/') != std::string::npos) return false;
   const std::string ending = std::filesystem::path(word).extension().string();
   return ending != ".csv" && ending != ".nc" && ending != ".yaml" && ending != ".yml";
+}
+
+// Whether `next` is a further value of `option`, one of --set, --vars and --by.
+bool is_further_value(const std::string& option, const std::string& next) {
+  if (option == "--set") return is_assignment(next) && !exists(next);
+  if (option == "--vars") return is_name(next) && !exists(next);
+  std::error_code error;  // a folder, such as `corpus`, may have the name of a column
+  return is_name(next) && !std::filesystem::is_regular_file(next, error);
 }
 
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
@@ -84,15 +92,11 @@ std::vector<std::string> spread_values(const std::vector<std::string>& arguments
       spread.insert(spread.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
       break;
     }
-    const bool is_set = word == "--set" || word.starts_with("--set=");
-    const bool is_vars = word == "--vars" || word.starts_with("--vars=");
-    if (!is_set && !is_vars) continue;
-    if (word.find('=') == std::string::npos && i + 1 < arguments.size()) spread.push_back(arguments[++i]);
-    const auto is_further = [&](const std::string& next) {
-      return (is_set ? is_assignment(next) : is_name(next)) && !exists(next);
-    };
-    while (i + 1 < arguments.size() && is_further(arguments[i + 1])) {
-      spread.emplace_back(is_set ? "--set" : "--vars");
+    const std::string option = word.substr(0, word.find('='));
+    if (option != "--set" && option != "--vars" && option != "--by") continue;
+    if (word == option && i + 1 < arguments.size()) spread.push_back(arguments[++i]);
+    while (i + 1 < arguments.size() && is_further_value(option, arguments[i + 1])) {
+      spread.push_back(option);
       spread.push_back(arguments[++i]);
     }
   }

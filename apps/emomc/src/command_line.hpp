@@ -8,9 +8,10 @@
 
 namespace emomc::app {
 
-/// Returns the arguments with each further value after --set or --vars made an option of its own, so that
+/// Returns the arguments with each further value after --set, --vars or --by made an option of its own, so
+/// that
 /// `--set a=1 b=2` becomes `--set a=1 --set b=2`. A further value of --set has the form KEY=VALUE, and one of
-/// --vars is a word without a slash; the name of an existing file is never a further value.
+/// --vars or --by is a word without a slash; the name of an existing file is never a further value.
 std::vector<std::string> spread_values(const std::vector<std::string>& arguments);
 
 /// Throws InputError if the first argument is neither an option nor a subcommand of `app`.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <iostream>
@@ -131,6 +133,11 @@ int classify_input(const ClassifyOptions& options, double sample_rate,
       since = 0;
     }
   }
+  if (std::ferror(stdin) != 0)
+    throw MachineError("standard input: reading failed after " + std::to_string(total) +
+                       " samples: " + std::strerror(errno));
+  if (kept > 0 && !options.quiet)
+    std::cerr << "note: the input ends in the middle of a sample of 16 bits; its last byte is left out\n";
   if (total == 0)
     throw InputError("--stdin: no samples were received; allowed: raw 16 bit little-endian mono PCM");
   return report(true) ? kDone : kBadInput;

@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "features_config_keys.hpp"
 #include "recording_classifier.hpp"
 
 namespace emomc::app {
@@ -145,6 +146,17 @@ int classify_stream(const ClassifyOptions& options, RecordingClassifier& classif
   });
 }
 
+// Refuses options about speakers if the model has no statistics of speakers.
+void refuse_speakers(const ClassifyOptions& options, const RecordingClassifier& classifier) {
+  if (is_by_speaker(classifier)) return;
+  for (const auto& [is_given, option] : {std::pair{!options.speaker_from.empty(), "--speaker-from"},
+                                         {!options.group_by.empty(), "--group-by"}})
+    if (is_given)
+      throw InputError(std::string(option) + ": the model was trained with features.normalize: " +
+                       normalization_name(classifier.model().config.features.normalize) +
+                       ", which uses no recordings of a speaker; remove the option");
+}
+
 }  // namespace
 
 int classify_by_mixtures(const ClassifyOptions& options) {
@@ -152,6 +164,7 @@ int classify_by_mixtures(const ClassifyOptions& options) {
                                  options.threads);
   if (!options.table.empty())
     throw InputError("--table: the model is of mixtures of frames; allowed: a softmax regression on a table");
+  refuse_speakers(options, classifier);
   return options.from_input ? classify_stream(options, classifier) : classify_files(options, classifier);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <set>
@@ -70,6 +71,9 @@ std::vector<Given> read_rows(const RowModel& model, const EvaluationConfig& conf
     const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(i * table.columns.size());
     all[i].file = table.names[i];
     all[i].row.values.assign(begin, begin + static_cast<std::ptrdiff_t>(table.columns.size()));
+    if (std::all_of(all[i].row.values.begin(), all[i].row.values.end(),
+                    [](double x) { return std::isnan(x); }))
+      all[i].problem = fmt::format("{}:{}: its row has no number", options.table, table.lines[i]);
   }
   return all;
 }

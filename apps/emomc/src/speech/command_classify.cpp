@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
 #include <memory>
 
 #include "classify_models.hpp"
@@ -11,6 +13,31 @@
 namespace emomc::app {
 namespace {
 
+// Refuses a file that is named twice. One of both would be another recording of the speaker, by which the
+// other one is standardised. Files that do not exist are reported later.
+void refuse_repeated(const std::string& option, const std::vector<std::string>& files) {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const auto path = std::filesystem::canonical(file, error);
+    if (error) continue;
+    if (const auto [at, is_new] = seen.emplace(path, file); !is_new)
+      throw InputError(option + file +
+                       (at->second == file ? ": named twice" : ": the file of " + at->second + " too") +
+                       "; a recording would be standardised by itself, so name each one once");
+  }
+}
+
+// Refuses options that the others leave without effect.
+void refuse_unused(const ClassifyOptions& options) {
+  if (!options.corpus.empty() && options.group_by.empty())
+    throw InputError("--corpus: only --group-by uses this option; remove it, or write --group-by speaker");
+  if (!options.table_names.empty() && options.table.empty())
+    throw InputError("--table-names: only --table uses this option; remove it, or name a --table");
+  if (options.from_input && !options.group_by.empty())
+    throw InputError("--group-by: standard input is one recording of one speaker; remove it, or name files");
+}
+
 int classify(const ClassifyOptions& options) {
   const bool has_table = !options.table.empty();
   if (options.from_input && (has_table || !options.files.empty()))
@@ -20,6 +47,9 @@ int classify(const ClassifyOptions& options) {
     throw InputError(options.only_of_input + ": only --stdin uses this option; remove it, or use --stdin");
   if (!options.from_input && !has_table && options.files.empty())
     throw InputError("name recordings to classify, or use --stdin or --table");
+  refuse_unused(options);
+  refuse_repeated("", options.files);
+  refuse_repeated("--speaker-from: ", options.speaker_from);
   if (is_regression_model(options.model)) return predict_by_regression(options);
   return is_softmax_model(options.model) ? classify_by_softmax(options) : classify_by_mixtures(options);
 }

@@ -13,6 +13,8 @@
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/emotion/evaluation_results.hpp"
+#include "emomc/emotion/filter_frequencies.hpp"
+#include "emomc/emotion/lone_speakers.hpp"
 #include "emomc/emotion/regression_results.hpp"
 #include "emomc/emotion/softmax_headlines.hpp"
 #include "emomc/emotion/softmax_results.hpp"
@@ -60,6 +62,10 @@ Evaluation prepare(const EvaluationConfig& config, Verbosity verbosity) {
                                   show_recordings(verbosity),
                                   has_functionals ? Functionals::wanted : Functionals::none);
   e.extraction_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (const std::string warning = filters_warning(config, e.corpus); !warning.empty())
+    e.corpus.notes.push_back(warning);
+  if (const std::string warning = lone_speakers_warning(e.corpus.functionals); !warning.empty())
+    e.corpus.notes.push_back(warning);
   const bool has_numbers = config.classifier == ClassifierKind::regression;
   e.frames = has_numbers ? label_with_numbers(e.corpus, config.corpus)
                          : label_frames(std::move(e.corpus.features), config.corpus);
@@ -350,7 +356,7 @@ void add_evaluate(CLI::App& app, int& status) {
   command
       ->add_option("--by", options->by,
                    "Scores for each value of these columns too (by.columns): of the corpus's manifest, or of "
-                   "the CSV that by.file names, as gender")
+                   "the CSV that by.file names, as gender; several with commas or blanks between them")
       ->type_name("COLUMN")
       ->delimiter(',')
       ->allow_extra_args(false);

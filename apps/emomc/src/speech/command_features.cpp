@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/filter_frequencies.hpp"
 #include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/files.hpp"
@@ -113,6 +114,9 @@ int features(const Options& options) {
       extract_corpus(config.corpus, config.features, options.threads,
                      show_recordings(options.quiet ? Verbosity::quiet : Verbosity::normal),
                      of_utterances ? Functionals::wanted : Functionals::none);
+  if (!of_utterances) config.classifier = ClassifierKind::mixtures;  // which uses frames
+  if (const std::string warning = filters_warning(config, extracted); !warning.empty())
+    extracted.notes.push_back(warning);
   const std::string pattern = replace_tables(extracted, directory);
   std::map<std::string, std::size_t> emotions;
   std::set<std::string> speakers;
@@ -173,10 +177,9 @@ void add_features(CLI::App& app, int& status) {
                    "A setting (docs/features.md): --set like=librosa --set num_filters=40")
       ->allow_extra_args(false);
   command
-      ->add_option(
-          "--functionals", options->functionals,
-          "Write functionals.csv, a row for each utterance, in place of frames: cepstra, prosody or full "
-          "(docs/functionals.md)")
+      ->add_option("--functionals", options->functionals,
+                   "Write functionals.csv, a row for each utterance, in place of frames: cepstra, prosody, "
+                   "compact or full (docs/functionals.md)")
       ->check(CLI::IsMember(functional_set_names()));
   command
       ->add_option("--unparsed", options->unparsed,

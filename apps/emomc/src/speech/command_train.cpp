@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/emotion/corpus_features.hpp"
+#include "emomc/emotion/filter_frequencies.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "evaluation_config.hpp"
 #include "evaluation_run.hpp"
@@ -41,6 +42,8 @@ int train_once(const SamplingOptions& options) {
   }
   CorpusFeatures corpus = load_corpus_features(
       config.corpus, config.features, threads_of_rank(config.run.threads), show_recordings(verbosity));
+  if (const std::string warning = filters_warning(config, corpus); !warning.empty())
+    corpus.notes.push_back(warning);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const EvaluationPlan plan = plan_training(frames, config);

@@ -12,6 +12,8 @@
 #include "emomc/emotion/corpus_features.hpp"
 #include "emomc/emotion/dimension_labels.hpp"
 #include "emomc/emotion/evaluation_plan.hpp"
+#include "emomc/emotion/filter_frequencies.hpp"
+#include "emomc/emotion/lone_speakers.hpp"
 #include "emomc/emotion/regression_results.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/emotion/softmax_results.hpp"
@@ -88,6 +90,8 @@ void check_functionals(const EvaluationConfig& config, int ranks, bool json) {
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
                                                show_recordings(Verbosity::quiet),
                                                is_quick ? Functionals::wanted : Functionals::none);
+  if (const std::string warning = lone_speakers_warning(corpus.functionals); !warning.empty())
+    corpus.notes.push_back(warning);
   const LabelledFrames frames = has_numbers ? label_with_numbers(corpus, config.corpus)
                                             : label_frames(std::move(corpus.features), config.corpus);
   const EvaluationPlan plan =
@@ -143,6 +147,8 @@ void check_evaluation(const std::filesystem::path& file, const std::vector<std::
   }
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, config.run.threads,
                                                show_recordings(Verbosity::quiet));
+  if (const std::string warning = filters_warning(config, corpus); !warning.empty())
+    corpus.notes.push_back(warning);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const bool for_training_only = frames.speakers.size() == 1 && config.classification.temper;

@@ -104,6 +104,24 @@ json groups_of(const JsonValue& posterior) {
   return list;
 }
 
+// The scores of each method of mixtures for utterances that are cut to several lengths; empty if there are
+// none.
+json cuts_of(const JsonValue& scores) {
+  json list = json::array();
+  for (const auto& [key, name] :
+       {std::pair{"posterior", "posterior"}, {"mixtures", "mixtures"}, {"em", "EM"}}) {
+    if (!scores.has(key) || !scores.at(key).has("cut_to_frames")) continue;
+    for (const auto& one : scores.at(key).at("cut_to_frames").items()) {
+      json row{{"method", name},
+               {"frames", one.at("frames").count()},
+               {"utterances", one.at("utterances").count()}};
+      for (const char* of : {"accuracy", "confidence", "uar", "log_loss"}) row[of] = one.at(of).number();
+      list.push_back(std::move(row));
+    }
+  }
+  return list;
+}
+
 // `least` is the smallest share of the evaluation's chains, which the verdict is about.
 json convergence_of(const JsonValue& convergence, const Names& classes, double least) {
   json result{{"pairs", convergence.at("pairs").count()},
@@ -238,6 +256,7 @@ json evaluation_report_data(const std::filesystem::path& directory) {
             {"difference", json()},
             {"known", known_of(scores)},
             {"by", groups_of(scores.at("posterior"))},
+            {"cuts", cuts_of(scores)},
             {"convergence", convergence_of(scores.at("convergence"), classes, share_converged(parsed))},
             {"run", run_facts(directory / "manifest.json")},
             {"config", config_text(directory)}};

@@ -36,10 +36,15 @@ std::vector<Other> other_methods(const Json& scores) {
   return methods;
 }
 
-// A table of the scores of cut utterances, for each length.
-std::string cut_text(const Json& entries, std::size_t width) {
-  TextTable table(
-      {{"cut to frames"}, {"utterances", 2}, {"accuracy"}, {"mean confidence"}, {"UAR", 1}, {"log loss"}});
+// A table of a method's scores of cut utterances, for each length. `name` is that of the method; empty: the
+// posterior.
+std::string cut_text(const std::string& name, const Json& entries, std::size_t width) {
+  TextTable table({{name.empty() ? "cut to frames" : name + ", cut to frames"},
+                   {"utterances", 2},
+                   {"accuracy"},
+                   {"mean confidence"},
+                   {"UAR", 1},
+                   {"log loss"}});
   for (const Json& one : entries)
     table.add({std::to_string(one["frames"].get<std::size_t>()),
                std::to_string(one["utterances"].get<std::size_t>()), three(real(one["accuracy"])),
@@ -149,9 +154,9 @@ std::string scores_text(const Json& scores, std::size_t width) {
   }
   if (scores["posterior"].contains("by")) text += by_text(scores["posterior"]["by"], width);
   if (scores.contains("known_of_speaker")) text += known_text(scores["known_of_speaker"], width);
-  for (const char* of : {"posterior", "mixtures"})
+  for (const auto& [of, name] : {std::pair{"posterior", ""}, {"mixtures", "mixtures"}})
     if (scores.contains(of) && scores[of].contains("cut_to_frames"))
-      text += cut_text(scores[of]["cut_to_frames"], width);
+      text += cut_text(name, scores[of]["cut_to_frames"], width);
   text += "\ntruth \\ predicted\n";
   const auto& classes = scores["classes"];
   std::vector<TableColumn> columns{{""}};

@@ -162,15 +162,19 @@ std::string regression_comparison_text(const Json& comparison, std::size_t width
     for (std::size_t m = 0; m < comparison["methods"].size(); ++m) {
       const Json& scores = comparison["methods"][m]["scores"][name];
       std::vector<std::string> cells{comparison["methods"][m]["evaluation"].get<std::string>()};
-      for (const char* key : kStatistics) cells.push_back(three(real(scores[key])));
+      for (const std::string key : kStatistics)
+        cells.push_back((key == "rmse" ? in_unit : three)(real(scores[key])));
       cells.resize(cells.size() + kStatistics.size());
       for (const Json& pair : comparison["differences"]) {
         if (pair["first"] != 0 || pair["second"] != m) continue;
         for (std::size_t i = 0; i < kStatistics.size(); ++i) {
           const Json& less = pair["scores"][name];
           const Json& ends = less[std::string(kStatistics[i]) + "_interval"];
-          cells[4 + i] = fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", real(less[kStatistics[i]]), real(ends[0]),
-                                     real(ends[1]));
+          cells[4 + i] = kStatistics[i] == std::string("rmse")
+                             ? fmt::format("{} [{}, {}]", signed_in_unit(real(less[kStatistics[i]])),
+                                           signed_in_unit(real(ends[0])), signed_in_unit(real(ends[1])))
+                             : fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", real(less[kStatistics[i]]),
+                                           real(ends[0]), real(ends[1]));
         }
       }
       table.add(std::move(cells));

@@ -11,6 +11,7 @@
 
 #include "emomc/core/errors.hpp"
 #include "emomc/emotion/dimension_labels.hpp"
+#include "emomc/emotion/lone_speakers.hpp"
 #include "emomc/emotion/regression_results.hpp"
 #include "emomc/emotion/softmax_job.hpp"
 #include "emomc/posterior/run_files.hpp"
@@ -119,6 +120,8 @@ int train_regression_into(const EvaluationConfig& config, const std::filesystem:
   const EvaluationConfig own = config_of_rank(config);
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, own.run.threads,
                                                show_recordings(verbosity), Functionals::wanted);
+  if (const std::string warning = lone_speakers_warning(corpus.functionals); !warning.empty())
+    corpus.notes.push_back(warning);
   const LabelledFrames frames = label_with_numbers(corpus, config.corpus);
   require_inner_speakers(regression_settings(config), frames.speakers.size(), 0);
   refuse_other_corpora(config, corpus);

@@ -28,7 +28,7 @@ std::string scores_of_dimensions(const Json& scores, std::size_t width) {
   for (const auto& [name, one] : scores["regression"].items())
     table.add({name, three(real(one["ccc"])), interval_of(one, "ccc"),
                three(real(one["mean_ccc_of_speakers"])), three(real(one["pearson"])),
-               three(real(one["rmse"])), three(real(one["mae"])), three(real(one["coverage_90"])),
+               in_unit(real(one["rmse"])), in_unit(real(one["mae"])), three(real(one["coverage_90"])),
                interval_of(one, "coverage_90"), three(real(one["log_density"]))});
   return table.text(width);
 }
@@ -59,7 +59,7 @@ std::string groups_of_numbers_text(const Json& columns, const Json& dimensions, 
         const Json& one = group["dimensions"][name];
         table.add({value.empty() ? "(empty)" : value, std::to_string(group["utterances"].get<std::size_t>()),
                    std::to_string(group["speakers"].get<std::size_t>()), three(real(one["ccc"])),
-                   interval_of(one, "ccc"), three(real(one["rmse"])), three(real(one["coverage_90"])),
+                   interval_of(one, "ccc"), in_unit(real(one["rmse"])), three(real(one["coverage_90"])),
                    three(real(one["log_density"]))});
       }
       text += "\n" + table.text(width);
@@ -88,7 +88,7 @@ std::string known_numbers_text(const Json& entries, const Json& dimensions, std:
                            real(ends[1]));
       }
       table.add({words_of_knowledge(entry["knowledge"].get<std::string>()), three(real(one["ccc"])),
-                 interval_of(one, "ccc"), less, three(real(one["rmse"])), three(real(one["coverage_90"])),
+                 interval_of(one, "ccc"), less, in_unit(real(one["rmse"])), three(real(one["coverage_90"])),
                  three(real(one["log_density"]))});
     }
     text += "\n" + table.text(width);

@@ -13,6 +13,13 @@ inline double real(const nlohmann::ordered_json& json) {
   return json.is_null() ? std::nan("") : json.get<double>();
 }
 inline std::string three(double x) { return fmt::format("{:.3f}", x); }
+/// A number in the unit of a predicted quantity, which may be of any magnitude: three decimals, or three
+/// significant digits if these are more.
+inline std::string in_unit(double x) {
+  return std::abs(x) < 0.1 && x != 0 ? fmt::format("{:#.3g}", x) : three(x);
+}
+/// The same with a sign, for differences.
+inline std::string signed_in_unit(double x) { return (x < 0 || std::isnan(x) ? "" : "+") + in_unit(x); }
 /// "-" if there is no interval.
 inline std::string interval(double low, double high) {
   return std::isnan(low) && std::isnan(high) ? "-" : fmt::format("[{:.3f}, {:.3f}]", low, high);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/emotion/lone_speakers.hpp"
 #include "emomc/emotion/softmax_results.hpp"
 #include "emomc/posterior/run_files.hpp"
 #include "emomc/posterior/text_table.hpp"
@@ -44,6 +45,8 @@ int train_softmax_into(const EvaluationConfig& config, const std::filesystem::pa
   const EvaluationConfig of_rank = config_of_rank(config);
   CorpusFeatures corpus = load_corpus_features(config.corpus, config.features, of_rank.run.threads,
                                                show_recordings(verbosity), Functionals::wanted);
+  if (const std::string warning = lone_speakers_warning(corpus.functionals); !warning.empty())
+    corpus.notes.push_back(warning);
   const LabelledFrames frames = label_frames(std::move(corpus.features), config.corpus);
   check_class_prior(frames, config.classification);
   const SoftmaxSettings settings = softmax_settings(config);
