@@ -14,6 +14,7 @@
 #include "emomc/sampler/output_file.hpp"
 #include "expression_run.hpp"
 #include "inspection.hpp"
+#include "kept_inputs.hpp"
 #include "progress.hpp"
 #include "yaml_value.hpp"
 
@@ -148,6 +149,11 @@ void predict(const Options& options) {
   if (!std::filesystem::is_directory(options.run))
     throw InputError(options.run + ": there is no such run directory");
   refuse_many_posteriors(options.run);
+  if (options.output != "-") {
+    std::vector<std::string> read{options.run};
+    read.insert(read.end(), options.data.begin(), options.data.end());
+    refuse_input_as_output(options.output, files_read_from(read));
+  }
   const auto expression = expression_of_run(options.run);
   const RowPrediction predicted =
       expression ? predict_expression(options, *expression) : predict_mixture(options);
