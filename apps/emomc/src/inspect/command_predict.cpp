@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/posterior/data_setup.hpp"
 #include "emomc/posterior/row_prediction.hpp"
 #include "emomc/posterior/run_data.hpp"
@@ -146,6 +147,7 @@ std::string to_json(const RowPrediction& predicted, const std::string& run) {
 
 void predict(const Options& options) {
   if (options.output != "-") require_possible_output(options.output);
+  refuse_link_cycle(options.run);
   if (!std::filesystem::is_directory(options.run))
     throw InputError(options.run + ": there is no such run directory");
   refuse_many_posteriors(options.run);
