@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <unordered_set>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/core/nearest_name.hpp"
 #include "emomc/core/utf8.hpp"
 #include "table_file.hpp"
@@ -52,6 +54,7 @@ std::vector<std::string> expand(const std::vector<std::string>& patterns) {
   if (patterns.empty()) throw InputError("data.file: no file was named");
   std::vector<std::string> files;
   for (const auto& pattern : patterns) {
+    refuse_link_cycle(pattern);
     if (pattern.find_first_of("*?[") == std::string::npos || std::filesystem::exists(pattern)) {
       if (!std::filesystem::exists(pattern) && !why_tilde(pattern).empty())
         throw InputError(pattern + ": there is no such file" + why_tilde(pattern));
@@ -241,6 +244,7 @@ std::vector<std::size_t> choose_columns(const std::string& file, const std::vect
 }
 
 std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t most_bytes) {
+  refuse_link_cycle(file);
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw InputError(file.string() + ": there is no such file");
@@ -250,14 +254,21 @@ std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t mo
   if (!std::filesystem::is_regular_file(status))
     throw InputError(file.string() + ": this is not a regular file");
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  if (!stream) {
+    const std::string what = file.string() + ": cannot be read: " + std::strerror(errno);
+    if (errno == EACCES || errno == EPERM) throw InputError(what);
+    throw MachineError(what);
+  }
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size > most_bytes)
     throw InputError(file.string() + ": " + std::to_string(size) + " bytes; allowed: up to " +
                      std::to_string(most_bytes));
-  std::string content(error ? 0 : size, '\0');
+  if (error) throw MachineError(file.string() + ": cannot be read: " + error.message());
+  std::string content(size, '\0');
   stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad()) throw MachineError(file.string() + ": cannot be read: read error");
+  if (static_cast<std::uintmax_t>(stream.gcount()) != size)
+    throw MachineError(file.string() + ": it became shorter while it was read");
   return content;
 }
 

@@ -13,6 +13,7 @@
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/empty_components.hpp"
 #include "further_parameters.hpp"
 
@@ -83,6 +84,37 @@ void refine(const MixturePool& pool, const Target& target, std::vector<Optimum>&
   if (!found.empty()) rank_by_mass(found);
 }
 
+// Returns the values of a row of the data, as in " (x = 1.5, n = 2)"; empty if they cannot be read again.
+std::string values_of_row(const RunConfig& config, const RunSetup& setup, std::size_t row) {
+  constexpr std::size_t kMostShown = 8;
+  const Table& used = setup.loaded.table;
+  try {
+    const Table table = read_table(table_request(config.data, config.likelihood.expression, used.columns));
+    if (table.columns != used.columns || table.num_rows != used.num_rows) return "";
+    std::string text;
+    for (std::size_t j = 0; j < std::min(table.columns.size(), kMostShown); ++j)
+      text += fmt::format("{}{} = {}", j ? ", " : "", table.columns[j],
+                          shortest_text(table.values[row * table.columns.size() + j]));
+    return " (" + text + (table.columns.size() > kMostShown ? ", ...)" : ")");
+  } catch (const InputError&) {  // for example, the data are in memory
+    return "";
+  }
+}
+
+// Returns the term of the log density at `theta` that is not finite: the prior, or the first row of the data
+// whose log density is not finite.
+std::string term_not_finite(const RunConfig& config, RunSetup& setup, const std::vector<double>& theta) {
+  const double log_prior = setup.target->log_prior(theta);
+  std::vector<double> rows(std::max(setup.engine->num_rows(), setup.loaded.data.num_rows));
+  setup.engine->evaluate_rows(theta.data(), rows.data());
+  if (!std::isfinite(log_prior)) return fmt::format("the log prior is {}", log_prior);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!std::isfinite(rows[i]))
+      return fmt::format("the log density of row {} of the data{} is {}", i + 1,
+                         values_of_row(config, setup, i), rows[i]);
+  return "the log densities of the rows are finite, and their sum is not";
+}
+
 std::vector<double> given_start(const RunConfig& config, RunSetup& setup) {
   const std::string& init = config.sampler.init;
   const Target& target = *setup.target;
@@ -106,20 +138,25 @@ std::vector<double> given_start(const RunConfig& config, RunSetup& setup) {
     throw InputError("sampler.init: " + init + ": " + error.what());
   }
   if (!std::isfinite(log_density(setup, given)))
-    throw InputError("sampler.init: " + init + ": the density there is not finite");
+    throw InputError("sampler.init: " + init +
+                     ": the density there is not finite: " + term_not_finite(config, setup, given));
   return given;
 }
 
 std::vector<double> start_of_prior(const RunConfig& config, RunSetup& setup, std::uint32_t chain) {
+  std::vector<double> theta;
   for (int attempt = 0; attempt < config.sampler.init_tries; ++attempt) {
-    std::vector<double> theta =
-        setup.target->draw_from_prior(config.sampler.seed, chain, static_cast<std::uint64_t>(attempt));
+    theta = setup.target->draw_from_prior(config.sampler.seed, chain, static_cast<std::uint64_t>(attempt));
     setup.target->move_inside(theta);
     if (std::isfinite(log_density(setup, theta))) return theta;
   }
-  throw InputError("sampler.init: prior: no start of finite density for chain " + chain_text(chain) +
-                   " in sampler.init_tries = " + std::to_string(config.sampler.init_tries) +
-                   " tries; use init kmeans or a parameter file, or a narrower prior");
+  std::vector<std::string> others = starts_of_likelihood(config.likelihood);
+  std::erase(others, "prior");
+  throw InputError(fmt::format(
+      "sampler.init: prior: no start of finite density for chain {} in sampler.init_tries = {} tries; at the "
+      "last one {}; use {}a parameter file, or a narrower prior",
+      chain_text(chain), config.sampler.init_tries, term_not_finite(config, setup, theta),
+      others.empty() ? "" : "init " + joined(others) + " or "));
 }
 
 // Describes the optima in `report`; find_starts adds the chains.

@@ -5,12 +5,14 @@
 #include <sstream>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 
 namespace emomc {
 
 using nlohmann::json;
 
 std::string read_text(const std::filesystem::path& file, std::uintmax_t most_bytes) {
+  refuse_link_cycle(file);
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw InputError(file.string() + ": there is no such file");

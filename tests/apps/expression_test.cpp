@@ -83,7 +83,8 @@ TEST_F(ExpressionRuns, FaultsAreRefusedInOneLineWithTheirPlace) {
   expect_config_refused(with_density("normal_lpdf(x, m, s"),
                         "column 20: \",\" or \")\" is expected, not end");
   expect_config_refused(with_density("normal_lpdf(x, m, s[0])"), "s is one number and has no index");
-  expect_config_refused(with_density("log(-1) * m + x"), "sampler.init: prior: no start of finite density");
+  expect_config_refused(with_density("log(-1) * m + x"),
+                        "tries; at the last one the log density of row 1 of the data (x = -1) is ");
   expect_config_refused(replaced(kNormal, "half_normal", "half_norml"),
                         "c.yaml:5: prior.s: half_norml is an unknown family");
   expect_config_refused(replaced(kNormal, ", s: {half_normal: 5}", ""),
@@ -104,6 +105,22 @@ TEST_F(ExpressionRuns, FaultsAreRefusedInOneLineWithTheirPlace) {
                         "x is a column of the data already");
   expect_config_refused(replaced(kNormal, "file: x.csv", "file: x.csv, weights: nn"),
                         "data.weights: the data have no column nn");
+}
+
+TEST_F(ExpressionRuns, AStartWithoutDensityNamesTheFirstRowThatHasNone) {
+  std::string rows = "x,n\n";
+  for (int i = 0; i < 40; ++i)
+    rows += std::to_string(i == 25 ? -0.5 : 1 + i) + "," + std::to_string(i) + "\n";
+  folder.write("x.csv", rows);
+  folder.write("c.yaml", replaced(kNormal, "normal_lpdf(x, m, s)", "normal_lpdf(log(x), m + n, s)"));
+  folder.write("init.json", R"({"m": 0, "s": 1})");
+  expect_refused(folder, "run c.yaml",
+                 {"no start of finite density for chain 0 in sampler.init_tries = 100 tries",
+                  "the log density of row 26 of the data (x = -0.5, n = 25) is ",
+                  "; use a parameter file, or a narrower prior"});
+  expect_refused(folder, "check c.yaml --set sampler.init=init.json",
+                 {"init.json: the density there is not finite: the log density of row 26 of the data (x = "
+                  "-0.5, n = 25) is "});
 }
 
 TEST_F(ExpressionRuns, AParameterMayHaveTheNameOfAModels) {

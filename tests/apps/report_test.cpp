@@ -95,6 +95,19 @@ TEST_F(Report, SaysRowsDateBackendAndHowToCite) {
   EXPECT_NE(data["bibtex"].get<std::string>().find("@software{emomc,"), std::string::npos);
 }
 
+TEST_F(Report, SaysWhatTheSharesOfMovesMean) {
+  for (const auto& [proposal, text] : std::vector<std::pair<std::string, std::string>>{
+           {"{kind: nuts}", "A trajectory moves all parameters"},
+           {"{kind: component_wise}", "moved as one block"},
+           {"{kind: component_wise}, thin: 2", "Several steps"}}) {
+    sample("chains: 2, warmup: 20, draws: 30, proposal: " + proposal);
+    ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+    const json data = data_of("page.html");
+    EXPECT_NE(data["moves_note"].get<std::string>().find(text), std::string::npos) << data["moves_note"];
+    EXPECT_EQ(data["acceptance"][0]["name"] == "trajectories", proposal == "{kind: nuts}") << proposal;
+  }
+}
+
 TEST_F(Report, HistogramsOfWholeNumbersHaveBinsOfWholeNumbers) {
   std::string rows = "count,many,real\n";
   for (int i = 0; i < 200; ++i)

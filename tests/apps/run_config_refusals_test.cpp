@@ -371,14 +371,36 @@ INSTANTIATE_TEST_SUITE_P(
                  "configs/x.yaml: larger than 1 MiB; this is no configuration"}));
 
 TEST(RunConfigSyntax, ErrorsNameFileAndLine) {
-  for (const std::string broken :
-       {"sampler: {chains: 4\n", "sampler: [1, 2\n", "a: b: c\n", "\tthreads: 2\n", "threads: \"2\n",
-        "backend: 'cpu\n", "sampler:\n  chains: 4\n thin: 1\n"}) {
+  for (const std::string broken : {"sampler: {chains: 4\n", "sampler: [1, 2\n", "a: b: c\n", "threads: \"2\n",
+                                   "backend: 'cpu\n", "sampler:\n  chains: 4\n thin: 1\n"}) {
     const std::string message = refusal(data + broken);
     EXPECT_EQ(message.find("configs/x.yaml:"), 0u) << message;
     EXPECT_NE(message.find("YAML syntax: "), std::string::npos) << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
+}
+
+TEST(RunConfigSyntax, TabsForIndentationAreNamed) {
+  for (const auto& [text, line] :
+       std::vector<std::pair<std::string, std::string>>{{"data:\n\tfile: x.csv\n", "2"},
+                                                        {"data:\n  file: x.csv\n \tcolumns: [a]\n", "3"},
+                                                        {data + "sampler:\n  chains: 2\n\twarmup: 3\n", "4"},
+                                                        {"data:\n  file: x.csv\n\n\t\n  columns: [a]\n", "4"},
+                                                        {"\tdata: {file: x.csv}\n", "1"}})
+    EXPECT_EQ(refusal(text),
+              "configs/x.yaml:" + line + ": YAML allows no tabs for indentation; indent by blanks")
+        << text;
+  EXPECT_EQ(parsed("data: {file:\tx.csv}\t# tabs\n").data.files, std::vector<std::string>{"x.csv"});
+  // A fault without tabs before it keeps its message.
+  EXPECT_NE(refusal(data + "a: b: c\nsampler:\n\tchains: 2\n").find("x.yaml:2: YAML syntax: "),
+            std::string::npos);
+}
+
+TEST(RunConfigSyntax, AnEmptyFileIsNamedWhateverIsSet) {
+  for (const std::string empty : {"", "# nothing\n", "\n\n"})
+    EXPECT_EQ(refusal(empty, {"sampler.draws=5", "output.directory='runs/a'"}),
+              "configs/x.yaml: empty; write at least data: {file: features/sad.csv}");
+  EXPECT_EQ(parsed("", {"data.file=x.csv"}).data.files, std::vector<std::string>{"x.csv"});
 }
 
 TEST(RunConfigSyntax, QuotesAreClosed) {

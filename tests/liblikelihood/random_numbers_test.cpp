@@ -52,7 +52,7 @@ std::vector<Distribution> distributions() {
           {"rayleigh", "2", 0, 20},
           {"beta", "2, 3", 0, 1},
           {"uniform", "-1, 3", -1, 3},
-          {"von_mises", "0.5, 2", 0.5 - M_PI, 0.5 + M_PI},
+          {"von_mises", "2.5, 2", -M_PI, M_PI},
           {"skew_normal", "1, 2, 3", -10, 15},
           {"poisson", "3.5", 0, 40, true},
           {"poisson_log", "1.5", 0, 40, true},
@@ -138,6 +138,14 @@ TEST(RandomNumbers, HaveTheDensitiesOfTheirNames) {
     EXPECT_GE(freedom, 1) << d.name;
     EXPECT_LT(z, 5.7) << d.name << ": chi-square " << chi_square << " of " << freedom;
   }
+}
+
+TEST(RandomNumbers, AnglesAreFromMinusPiToPi) {
+  for (const char* arguments : {"3.1, 2", "-3.1, 0", "100, 1", "-1e4, 1e7", "3.14159265358979312, 1e15"})
+    for (const double y : draws_of(std::string("von_mises_rng(") + arguments + ")"))
+      ASSERT_TRUE(y >= -M_PI && y < M_PI) << arguments << ": " << y;
+  for (const char* arguments : {"0, -1", "1 / 0, 1", "sqrt(-1), 1"})
+    EXPECT_TRUE(std::isnan(draws_of(std::string("von_mises_rng(") + arguments + ")")[0])) << arguments;
 }
 
 TEST(RandomNumbers, EveryDistributionIsTested) {

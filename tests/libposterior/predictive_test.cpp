@@ -238,6 +238,39 @@ TEST(Predictive, OnlyColumnsOfTheDataAreVariables) {
             "simulate: it draws k, none of which is a column of the data");
 }
 
+// Replicates are compared with the data number by number, so that they have to be in the same turn.
+TEST(Predictive, AnglesAreInTheTurnOfTheData) {
+  const ExpressionModel model =
+      model_of("log_mix(0.5, von_mises_lpdf(y, m, 2), von_mises_lpdf(y, m + 1, 3))");
+  struct Case {
+    std::vector<double> data;
+    double from;
+  };
+  for (const Case& c :
+       {Case{{-3, 3, 0.5}, -M_PI}, {{0.1, 6.2, 3}, 0}, {{5, 8, 9}, 7 - M_PI}, {{0, 1, 2}, -M_PI}}) {
+    const RowSimulator simulator(model.likelihood, make_table({"y"}, c.data));
+    std::vector<double> rows(3);
+    double least = 1e300, most = -1e300;
+    for (std::uint32_t r = 0; r < 2000; ++r) {
+      simulator.simulate(std::vector<double>{3}, 1, r, rows);
+      for (const double y : rows) {
+        least = std::min(least, y);
+        most = std::max(most, y);
+      }
+    }
+    // The density is above 0.001 in all directions, so that 6,000 angles come near both ends.
+    EXPECT_GE(least, c.from);
+    EXPECT_LT(most, c.from + 2 * M_PI);
+    EXPECT_NEAR(least, c.from, 0.5);
+    EXPECT_NEAR(most, c.from + 2 * M_PI, 0.5);
+  }
+  std::vector<double> rows(2);
+  const RowSimulator apart(model.likelihood, make_table({"y"}, {-1, 6}));
+  EXPECT_EQ(refusal([&] { apart.simulate(std::vector<double>{3}, 1, 0, rows); }),
+            "column y: its angles, from -1 to 6, are more than a turn apart, so that draws of von_mises_rng "
+            "cannot be compared with them; write all of them within 2 pi, as from -pi to pi");
+}
+
 TEST(Predictive, StandardisedColumnsAreReadSo) {
   ExpressionModel model = model_of("normal_lpdf(y, m * x, 1e-9)");
   model.likelihood.standardized = {"x"};

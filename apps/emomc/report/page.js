@@ -84,6 +84,7 @@ drawChains();
 drawPairs();
 
 if (data.moves.length) {
+  $("moves-note").textContent = data.moves_note;
   draw("moves", { type: "line", data: { datasets: data.moves.map((part, i) => ({ label: part.name, borderWidth: 2, borderColor: color(i, data.moves.length),
     data: part.share.map((y, j) => ({ x: part.at[j], y })) })) },
     options: { parsing: false, scales: { x: axis("draw"), y: axis("share", { min: 0, max: 1 }) }, plugins: legend(2) } });

@@ -109,6 +109,8 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
   for (const CLI::App* command : subcommands_of(app)) names.push_back(command->get_name());
   if (std::find(names.begin(), names.end(), arguments[0]) != names.end()) return;
   names.insert(names.end(), {"version", "help"});
+  // `emomc help NAME` has become `emomc NAME --help` here.
+  if (arguments.size() == 2 && arguments[1] == "--help") names.emplace_back("errors");
   std::string allowed;
   for (const std::string& name : names) allowed += (allowed.empty() ? "" : ", ") + name;
   throw InputError(excerpt(arguments[0]) + ": there is no such command; " +

@@ -1,6 +1,7 @@
 #include "distributions.hpp"
 
 #include <cmath>
+#include <numbers>
 #include <random>
 
 #include "emomc/core/von_mises.hpp"
@@ -41,8 +42,8 @@ double inv_logit(double x) { return 1 / (1 + std::exp(-x)); }
 
 double von_mises(double mu, double kappa, RandomBits& random) {
   if (!(kappa >= 0) || !std::isfinite(mu)) return NAN;
-  return mu + draw_von_mises(
-                  kappa, [&] { return uniform(random); }, [&] { return normal(random); });
+  return angle_about(0, mu + draw_von_mises(
+                                 kappa, [&] { return uniform(random); }, [&] { return normal(random); }));
 }
 
 double negative_binomial(double mean, double shape, RandomBits& random) {
@@ -58,6 +59,12 @@ double skew_normal(double location, double scale, double alpha, RandomBits& rand
 double positive(double x) { return x > 0 && std::isfinite(x) ? x : NAN; }
 
 }  // namespace
+
+double angle_about(double middle, double x) {
+  constexpr double kPi = std::numbers::pi;
+  const double angle = middle + std::remainder(x - middle, 2 * kPi);
+  return angle >= middle + kPi ? middle - kPi : angle;
+}
 
 const std::vector<DistributionInfo>& distributions() {
   static const std::vector<DistributionInfo> all{

@@ -75,4 +75,7 @@ class RandomBits {
 /// A draw from a distribution; NaN where the arguments are not allowed.
 double draw(Distribution distribution, const double* arguments, RandomBits& random);
 
+/// The angle `x` in the turn [middle - pi, middle + pi).
+double angle_about(double middle, double x);
+
 }  // namespace emomc::expression

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
+#include <optional>
 #include <utility>
 
 #include "binding.hpp"
@@ -227,16 +229,61 @@ void Expression::evaluate_row_outputs(const double* theta, std::span<const doubl
   }
 }
 
+namespace {
+
+/// Whether a node is drawn by von_mises_rng, whatever its conditions choose.
+bool is_angle(const expression::Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  if (node.operation == Operation::choose)
+    return is_angle(graph, node.arguments[1]) && is_angle(graph, node.arguments[2]);
+  return node.operation == Operation::random && node.distribution == Distribution::von_mises_;
+}
+
+/// The middle of the turn in which the angles of a column of `rows` are written: from -pi to pi or from 0 to
+/// 2 pi if all angles are there, and otherwise the middle of the angles. Replicates in the same turn can be
+/// compared with the data number by number. `name` is for the message.
+double middle_of_turn(std::span<const double> rows, std::size_t dim, std::size_t column,
+                      const std::string& name) {
+  constexpr double kPi = std::numbers::pi, kRounding = 1e-6;  // files may have few digits
+  double least = 0, most = 0;
+  for (std::size_t at = column; at < rows.size(); at += dim) {
+    least = at == column ? rows[at] : std::min(least, rows[at]);
+    most = at == column ? rows[at] : std::max(most, rows[at]);
+  }
+  if (least >= -kPi - kRounding && most <= kPi + kRounding) return 0;
+  if (least >= -kRounding && most <= 2 * kPi + kRounding) return kPi;
+  if (!(most - least <= 2 * kPi + kRounding))
+    throw InputError(fmt::format(
+        "column {}: its angles, from {} to {}, are more than a turn apart, so that draws of "
+        "von_mises_rng cannot be compared with them; write all of them within 2 pi, as from -pi to pi",
+        name, least, most));
+  return 0.5 * (least + most);
+}
+
+}  // namespace
+
 void Expression::simulate(const double* theta, std::span<const double> rows, std::uint64_t seed,
                           std::uint32_t replicate, double* out) const {
   const std::size_t dim = plan_->used_columns.size();
   const std::vector<NodeId> order = needed_by(plan_->graph, plan_->simulated_nodes);
   std::vector<double> values(plan_->graph.size());
+  std::vector<std::optional<double>> middles;  // for each simulated column, if it is an angle of the data
+  for (std::size_t k = 0; k < plan_->simulated.size(); ++k) {
+    const auto column =
+        std::find(plan_->column_names.begin(), plan_->column_names.end(), plan_->simulated[k]);
+    middles.emplace_back();
+    if (column != plan_->column_names.end() && is_angle(plan_->graph, plan_->simulated_nodes[k]))
+      middles.back() =
+          middle_of_turn(rows, dim, static_cast<std::size_t>(column - plan_->column_names.begin()), *column);
+  }
   std::uint64_t row = 0;
   for (std::size_t at = 0; at + dim <= rows.size(); at += dim) {
     RandomBits random(seed, row++, replicate);
     evaluate(plan_->graph, order, theta, rows.data() + at, values.data(), &random);
-    for (NodeId node : plan_->simulated_nodes) *out++ = values[static_cast<std::size_t>(node)];
+    for (std::size_t k = 0; k < middles.size(); ++k) {
+      const double drawn = values[static_cast<std::size_t>(plan_->simulated_nodes[k])];
+      *out++ = middles[k] ? angle_about(*middles[k], drawn) : drawn;
+    }
   }
 }
 

@@ -278,11 +278,12 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
                                          const std::vector<std::string>& overrides) {
   const auto source = std::make_shared<const std::string>(name);
   YamlNode root = parse_yaml(yaml, {source, 1});
-  if (root.kind == YamlNode::Kind::null && overrides.empty())
-    refuse_at({source, 0}, "", "empty; write at least corpus: {path: features}");
+  const bool is_empty = root.kind == YamlNode::Kind::null;
   if (root.kind != YamlNode::Kind::null && root.kind != YamlNode::Kind::map)
     YamlValue(root, "").refuse_type("a map with keys such as corpus and likelihood");
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  if (is_empty && find_value(root, "corpus") == nullptr)
+    refuse_at({source, 0}, "", "empty; write at least corpus: {path: features}");
   refuse_other_config(root, InputKind::evaluation_config);
   if (const YamlNode* data = root.find("data"))
     refuse_at(data->place, "data", "emomc evaluate and train take a corpus; write corpus: {path: ...}");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/posterior/model_priors.hpp"
 #include "expression_config.hpp"
 #include "input_kind.hpp"
@@ -94,6 +95,7 @@ void check_step_count(const YamlNode& root, const RunConfig& config) {
 
 std::string read_config_text(const std::filesystem::path& file) {
   const std::string name = file.string();
+  refuse_link_cycle(file);
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw InputError(excerpt(name) + ": no such configuration file");
@@ -141,13 +143,13 @@ RunConfig parse_run_config(const std::string& yaml, const std::string& name,
                            const std::vector<std::string>& overrides) {
   const auto source = std::make_shared<const std::string>(name);
   YamlNode root = parse_yaml(yaml, {source, 1});
-  if (root.kind == YamlNode::Kind::null && overrides.empty()) {
-    refuse_at({source, 0}, "", "empty; write at least data: {file: features/sad.csv}");
-  }
+  const bool is_empty = root.kind == YamlNode::Kind::null;
   if (root.kind != YamlNode::Kind::null && root.kind != YamlNode::Kind::map) {
     YamlValue(root, "").refuse_type("a map with keys such as data and likelihood");
   }
   for (const std::string& assignment : overrides) apply_override(root, assignment);
+  if (is_empty && find_value(root, "data") == nullptr)
+    refuse_at({source, 0}, "", "empty; write at least data: {file: features/sad.csv}");
   refuse_other_config(root, InputKind::run_config);
   return run_config_of(root, name);
 }

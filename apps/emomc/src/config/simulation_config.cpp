@@ -206,6 +206,9 @@ void require_simulated(const Section& top, const std::string& name) {
 SimulationConfig load_simulation_config(const std::filesystem::path& file) {
   const auto source = std::make_shared<const std::string>(file.string());
   const YamlNode root = parse_yaml(read_config_text(file), {source, 1});
+  if (root.kind == YamlNode::Kind::null)
+    refuse_at({source, 0}, "",
+              "empty; write at least parameters and rows, as in configs/two_gaussian_events.yaml");
   refuse_other_config(root, InputKind::simulation_config);
   const Section top(root, "", {"model", "parameters", "columns", "seed", "rows", "file", "corpus"});
   SimulationConfig config;

@@ -168,6 +168,18 @@ void refuse_binary(const std::string& text, const YamlPlace& place) {
   }
 }
 
+/// Whether a line of the text, counted from 0, is indented by a tab. YAML does not allow this, and yaml-cpp's
+/// messages about it seldom name tabs.
+bool is_indented_by_tab(const std::string& text, int line) {
+  std::size_t begin = 0;
+  for (int i = 0; i < line; ++i) {
+    begin = text.find('\n', begin);
+    if (begin == std::string::npos) return false;
+    ++begin;
+  }
+  return text.find('\t', begin) < text.find_first_not_of(" \t", begin);
+}
+
 }  // namespace
 
 std::string YamlPlace::text() const { return line > 0 ? *source + ":" + std::to_string(line) : *source; }
@@ -210,6 +222,8 @@ YamlNode parse_yaml(const std::string& text, const YamlPlace& place) {
     if (error.msg.find("anchor") != std::string::npos || error.msg.find("alias") != std::string::npos) {
       TreeBuilder::refuse_alias(tree.at(error.mark));
     }
+    if (!error.mark.is_null() && is_indented_by_tab(text, error.mark.line))
+      refuse_at(tree.at(error.mark), "", "YAML allows no tabs for indentation; indent by blanks");
     refuse_at(tree.at(error.mark), "",
               "YAML syntax: " + excerpt(error.msg) +
                   (error.mark.is_null() ? "" : " (column " + std::to_string(error.mark.column + 1) + ")"));
@@ -252,7 +266,7 @@ void apply_override(YamlNode& root, const std::string& assignment) {
     if (++depth > max_depth) refuse_at(place, "", "the key has too many parts");
     if (node->kind == YamlNode::Kind::null) {
       node->kind = YamlNode::Kind::map;
-      node->place = place;
+      if (node != &root) node->place = place;  // what is missing at the top is missing in the file
     }
     if (node->kind != YamlNode::Kind::map) {
       refuse_at(place, path.substr(0, begin - 1), "is a value and has no keys below it");

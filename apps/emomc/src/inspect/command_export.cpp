@@ -10,6 +10,7 @@
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/run_directory.hpp"
 #include "inspection.hpp"
+#include "kept_inputs.hpp"
 #include "netcdf_file.hpp"
 #include "progress.hpp"
 #include "run_netcdf.hpp"
@@ -87,7 +88,11 @@ void export_run(const Options& options) {
   const bool to_screen = options.output == "-";
   if (to_screen && options.format != "csv")
     throw InputError("-o -: " + options.format + " is one file for each chain, or not text; allowed: a file");
-  if (!to_screen) require_possible_output(output);
+  const std::vector<std::filesystem::path> inputs = files_read_from(options.runs);
+  if (!to_screen) {
+    require_possible_output(output);
+    if (options.format != "stan-csv") refuse_input_as_output(output, inputs);
+  }
   const bool is_run = std::filesystem::is_directory(options.runs[0]);
   const RunNetcdfOptions& groups = options.groups;
   for (const auto& [flag, is_given] : {std::pair("--log-likelihood", groups.log_likelihood),
@@ -114,6 +119,8 @@ void export_run(const Options& options) {
     return;
   }
   const std::uint64_t seed = is_run ? read_chains(options.runs[0]).at(0).header.seed : 0;
+  for (std::size_t c = 0; c < draws.num_chains(); ++c)
+    refuse_input_as_output(file_of_chain(output, c), inputs);
   for (std::size_t c = 0; c < draws.num_chains(); ++c)
     write_output(file_of_chain(output, c), to_stan_csv(draws, c, seed));
 }

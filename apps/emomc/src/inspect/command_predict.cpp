@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/posterior/data_setup.hpp"
 #include "emomc/posterior/row_prediction.hpp"
 #include "emomc/posterior/run_data.hpp"
@@ -14,6 +15,7 @@
 #include "emomc/sampler/output_file.hpp"
 #include "expression_run.hpp"
 #include "inspection.hpp"
+#include "kept_inputs.hpp"
 #include "progress.hpp"
 #include "yaml_value.hpp"
 
@@ -145,9 +147,15 @@ std::string to_json(const RowPrediction& predicted, const std::string& run) {
 
 void predict(const Options& options) {
   if (options.output != "-") require_possible_output(options.output);
+  refuse_link_cycle(options.run);
   if (!std::filesystem::is_directory(options.run))
     throw InputError(options.run + ": there is no such run directory");
   refuse_many_posteriors(options.run);
+  if (options.output != "-") {
+    std::vector<std::string> read{options.run};
+    read.insert(read.end(), options.data.begin(), options.data.end());
+    refuse_input_as_output(options.output, files_read_from(read));
+  }
   const auto expression = expression_of_run(options.run);
   const RowPrediction predicted =
       expression ? predict_expression(options, *expression) : predict_mixture(options);

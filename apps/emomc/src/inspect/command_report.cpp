@@ -8,6 +8,7 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "evaluation_report.hpp"
 #include "inspection.hpp"
+#include "kept_inputs.hpp"
 #include "report.hpp"
 
 namespace emomc::app {
@@ -38,6 +39,7 @@ void report(const Options& options) {
   // which may come from an untrusted source.
   const FileWriter write = options.output.empty() ? write_file_atomically : write_output;
   require_possible_output(output);
+  refuse_input_as_output(output, files_read_from(options.runs));
   if (is_directory && run_kind(options.runs[0]) == "evaluation") {
     write(output, evaluation_page(options));
     std::cout << output.string() << '\n';

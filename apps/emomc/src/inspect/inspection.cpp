@@ -1,6 +1,7 @@
 #include "inspection.hpp"
 
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/posterior/run_data.hpp"
 #include "emomc/posterior/run_reader.hpp"
 #include "expression_run.hpp"
@@ -17,6 +18,7 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
   std::vector<Inspection> runs;
   std::vector<std::filesystem::path> files;
   for (const auto& path : paths) {
+    refuse_link_cycle(path);
     if (!std::filesystem::exists(path))
       throw InputError(path +
                        ": there is no such file or directory; allowed: run directories, CSV files of "

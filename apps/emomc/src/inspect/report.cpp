@@ -89,11 +89,11 @@ class Page {
     text += ",\"chains\":" + list(draws_.chains, json_text) +
             fmt::format(",\"draws\":{},\"trace_step\":{}", draws_.num_draws, trace_step());
     text += ",\"quantities\":" + list(charted(), [this](std::size_t q) { return quantity(q); });
-    text +=
-        ",\"moves\":" + moves() + ",\"acceptance\":" + list(summary.acceptance, [](const BlockAcceptance& b) {
-          return "{\"name\":" + json_text(b.name) + ",\"rate\":" + number(b.rate) +
-                 ",\"lowest\":" + number(b.lowest) + ",\"highest\":" + number(b.highest) + "}";
-        });
+    text += ",\"moves\":" + moves() + ",\"moves_note\":" + json_text(note_on_moves(summary)) +
+            ",\"acceptance\":" + list(summary.acceptance, [](const BlockAcceptance& b) {
+              return "{\"name\":" + json_text(b.name) + ",\"rate\":" + number(b.rate) +
+                     ",\"lowest\":" + number(b.lowest) + ",\"highest\":" + number(b.highest) + "}";
+            });
     text += fits();
     text += ",\"predictive\":" + predictive();
     text += ",\"config\":" + json_text(config());
@@ -248,6 +248,20 @@ class Page {
         result[i] += counts[j] * std::exp(-0.5 * z * z) / (width * 2.5066282746310002);
       }
     return result;
+  }
+
+  std::string note_on_moves(const RunSummary& summary) const {
+    std::string text =
+        "Share of kept draws in which a part of the parameters differs from the draw before, over the run. ";
+    if (summary.trajectories.num_draws > 0)
+      return text +
+             "A trajectory moves all parameters and nearly always ends at another point, so that the share "
+             "is "
+             "near 1 whatever the acceptance is. The table has the mean acceptance statistic of the "
+             "trajectories, by which the step size was adapted.";
+    if (summary.tempering) return text + "Exchanges with other temperatures change all parameters, too.";
+    if (draws_.thin > 1) return text + "Several steps lie between two kept draws.";
+    return text + "For a part that is moved as one block this is the acceptance of the block.";
   }
 
   std::string moves() const {

@@ -18,6 +18,7 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/sampler/starts.hpp"
 #include "fit_errors.hpp"
+#include "kept_inputs.hpp"
 #include "rank_setup.hpp"
 #include "ranks.hpp"
 #include "run_config.hpp"
@@ -282,6 +283,13 @@ std::vector<FitResult> follow_starts(
   return results;
 }
 
+// Throws InputError if the parameters would be written over a file that the fit reads.
+void refuse_own_input(const Options& options, const Table& table) {
+  std::vector<std::filesystem::path> inputs{options.config, options.start};
+  inputs.insert(inputs.end(), table.files.begin(), table.files.end());
+  refuse_input_as_output(options.file, inputs);
+}
+
 int fit(const Options& options) {
   const RunConfig config = config_of_rank(load_run_config(options.config, options.overrides()));
   const bool says = is_first() && !options.quiet;
@@ -295,6 +303,7 @@ int fit(const Options& options) {
                      "; allowed: " + models_with_em());
   if (!options.file.empty()) require_possible_output(options.file);
   const RunSetup setup = set_up_fits(config);
+  if (!options.file.empty()) refuse_own_input(options, setup.loaded.table);
   refuse_other_ranks(config, setup, setup.loaded.fingerprint.sha256);
   const FitOptions how = fit_options(options, config, setup);
   if (says) {

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <vector>
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
-#include "emomc/sampler/files.hpp"
+#include "emomc/sampler/output_file.hpp"
+#include "kept_inputs.hpp"
 #include "run_config.hpp"
 #include "sampling_options.hpp"
 
@@ -20,6 +24,55 @@ struct Options {
   int nodes = 1, ranks_per_node = 1, gpus_per_rank = 0, cpus_per_rank = 1, warning = 300;
   bool force = false;
 };
+
+// Returns the number that `text` consists of; nothing if there is anything but up to nine digits.
+std::optional<long> number_of(std::string_view text) {
+  constexpr std::size_t kMostDigits = 9;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.empty() || text.size() > kMostDigits || !std::all_of(text.begin(), text.end(), is_digit))
+    return {};
+  long number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Returns the seconds of a time of Slurm: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
+// days-hours:minutes or days-hours:minutes:seconds (sbatch(1), --time). Returns nothing for any other text.
+std::optional<long> seconds_of_slurm(std::string_view text) {
+  constexpr long kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  constexpr std::size_t kMostParts = 3;
+  const std::size_t dash = text.find('-');
+  const bool has_days = dash != std::string_view::npos;
+  const std::optional<long> days = has_days ? number_of(text.substr(0, dash)) : 0;
+  if (!days) return {};
+  if (has_days) text.remove_prefix(dash + 1);
+  std::vector<long> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    const std::optional<long> part = number_of(text.substr(begin, end - begin));
+    if (!part || parts.size() == kMostParts) return {};
+    parts.push_back(*part);
+    begin = end + 1;
+  }
+  // Without days and with fewer than three parts, the first part is minutes.
+  if (!has_days && parts.size() < kMostParts) parts.insert(parts.begin(), 0);
+  parts.resize(kMostParts);
+  return *days * kDay + parts[0] * kHour + parts[1] * kMinute + parts[2];
+}
+
+void refuse_other_times(const Options& options) {
+  const std::optional<long> seconds = seconds_of_slurm(options.time);
+  if (!seconds)
+    throw InputError("--time: " + options.time +
+                     " is no time of Slurm; allowed: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, "
+                     "DAYS-HOURS, DAYS-HOURS:MINUTES or DAYS-HOURS:MINUTES:SECONDS, as 24:00:00 or 2-00");
+  // Slurm takes 0 for no limit.
+  if (*seconds > 0 && *seconds <= options.warning)
+    throw InputError(fmt::format(
+        "--time: {} is {} s, and the run is stopped --warning = {} s before its end; allowed: a longer time, "
+        "or a smaller --warning",
+        options.time, *seconds, options.warning));
+}
 
 std::string name_of_job(const std::string& directory) {
   std::string name = "emomc";
@@ -68,6 +121,13 @@ std::string slurm_script(const Options& options, const RunConfig& config) {
 }
 
 void write_job(const Options& options) {
+  const bool to_screen = options.output.empty() || options.output == "-";
+  if (!to_screen) {
+    require_possible_output(options.output);
+    refuse_input_as_output(options.output, std::vector<std::filesystem::path>{options.config});
+    if (!options.force && std::filesystem::is_regular_file(options.output))
+      throw InputError(options.output + ": the file exists; --force replaces it");
+  }
   KeyOptions keys;
   keys.set = options.set;
   keys.backend = options.backend;
@@ -80,13 +140,11 @@ void write_job(const Options& options) {
                     "--ranks-per-node",
                     ranks, chains, options.config, chains));
   const std::string script = slurm_script(options, config);
-  if (options.output.empty()) {
+  if (to_screen) {
     std::cout << script;
     return;
   }
-  if (!options.force && std::filesystem::exists(options.output))
-    throw InputError(options.output + ": the file exists; --force replaces it");
-  write_file_atomically(options.output, script);
+  write_output(options.output, script);
   std::cerr << "submit it with: sbatch " << options.output << '\n';
 }
 
@@ -97,14 +155,14 @@ void add_job(CLI::App& app, int&) {
   auto options = std::make_shared<Options>();
   command->add_option("CONFIG", options->config, "YAML configuration of emomc run")->required();
   command->add_option("--scheduler", options->scheduler, "slurm")->check(CLI::IsMember({"slurm"}));
-  command->add_option("-o,--output", options->output, "File of the script; without it, standard output");
+  command->add_option("-o,--output", options->output, "File of the script (default: standard output)");
   command->add_option("--nodes", options->nodes, "Machines")->check(CLI::Range(1, 100'000));
   command->add_option("--ranks-per-node", options->ranks_per_node, "Processes per machine")
       ->check(CLI::Range(1, 4096));
   command->add_option("--gpus-per-rank", options->gpus_per_rank, "0 or 1")->check(CLI::Range(0, 1));
   command->add_option("--cpus-per-rank", options->cpus_per_rank, "Processors per process")
       ->check(CLI::Range(1, 4096));
-  command->add_option("--time", options->time, "Limit of the scheduler, as 24:00:00");
+  command->add_option("--time", options->time, "Limit of the scheduler, as 24:00:00 or 2-00 (sbatch --time)");
   command->add_option("--partition", options->partition, "Partition of the cluster");
   command->add_option("--warning", options->warning, "Seconds before the limit at which the run is stopped")
       ->check(CLI::Range(10, 65'535));
@@ -123,8 +181,7 @@ void add_job(CLI::App& app, int&) {
                c == ',';
       });
     };
-    if (!is_plain(options->time) || options->time.empty())
-      throw InputError("--time: " + options->time + " is no time; allowed: as 24:00:00 or 2-00:00:00");
+    refuse_other_times(*options);
     if (!is_plain(options->partition))
       throw InputError("--partition: " + options->partition +
                        " has characters other than letters, digits, - and _");

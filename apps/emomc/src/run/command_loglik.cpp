@@ -7,6 +7,7 @@
 #include "code_options.hpp"
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/posterior/json_value.hpp"
 #include "emomc/posterior/run_setup.hpp"
@@ -28,6 +29,7 @@ struct Options {
 };
 
 std::string read_text_file(const std::string& name) {
+  refuse_link_cycle(name);
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error))
     throw InputError(name + ": no such parameter file; a JSON file is needed");

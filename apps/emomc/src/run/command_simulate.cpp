@@ -16,6 +16,7 @@
 #include "emomc/sampler/target.hpp"
 #include "expression_config.hpp"
 #include "expression_simulation.hpp"
+#include "kept_inputs.hpp"
 #include "run_config.hpp"
 #include "simulation_config.hpp"
 #include "yaml_value.hpp"
@@ -27,6 +28,13 @@ namespace fs = std::filesystem;
 
 // The offsets of speakers use separate streams of random numbers.
 constexpr std::uint32_t kSpeakerStream = 0x80000000u;
+
+constexpr const char* kTruth = "truth.json";
+
+std::string truth_of(const EmotionConfig& emotion) { return "truth_" + emotion.name + ".json"; }
+std::string table_of(const EmotionConfig& emotion, const std::string& speaker) {
+  return emotion.name + "_" + speaker + ".csv";
+}
 
 class OutputFile {
  public:
@@ -90,7 +98,7 @@ std::size_t write_table(const fs::path& directory, const SimulationConfig& confi
     out.write(text);
   }
   out.close();
-  write_truth(directory / "truth.json", config, config.theta);
+  write_truth(directory / kTruth, config, config.theta);
   return config.rows;
 }
 
@@ -115,10 +123,10 @@ std::size_t write_corpus(const fs::path& directory, const SimulationConfig& conf
   std::size_t rows = 0;
   const auto d = static_cast<std::size_t>(config.dim);
   for (const auto& emotion : corpus.emotions) {
-    write_truth(directory / ("truth_" + emotion.name + ".json"), config, emotion.theta);
+    write_truth(directory / truth_of(emotion), config, emotion.theta);
     for (std::size_t s = 0; s < corpus.speakers.size(); ++s) {
       const auto offset = speaker_offset(config, corpus, s);
-      OutputFile out(directory / (emotion.name + "_" + corpus.speakers[s] + ".csv"));
+      OutputFile out(directory / table_of(emotion, corpus.speakers[s]));
       out.write("utterance,frame," + joined_names(config.columns) + "\n");
       for (int u = 0; u < corpus.utterances; ++u) {
         const auto frames = static_cast<std::size_t>(corpus.frames);
@@ -144,18 +152,32 @@ bool is_expression_config(const std::string& file) {
   return root.kind == YamlNode::Kind::map && states_expression(root);
 }
 
-void simulate(const std::string& config_file, const std::string& output, bool force, bool quiet) {
+// Returns the names of the files that simulate() writes.
+std::vector<fs::path> files_of(const SimulationConfig& config) {
+  if (config.corpus.empty()) return {config.file, kTruth};
+  std::vector<fs::path> files;
+  for (const auto& emotion : config.corpus[0].emotions) {
+    files.push_back(truth_of(emotion));
+    for (const auto& speaker : config.corpus[0].speakers) files.push_back(table_of(emotion, speaker));
+  }
+  return files;
+}
+
+void simulate(const std::string& config_file, const fs::path& output, bool force, bool quiet) {
   const SimulationConfig config = load_simulation_config(config_file);
   prepare_directory(output, force);
+  const std::vector<fs::path> inputs{config_file};
+  for (const fs::path& file : files_of(config)) refuse_input_as_output(output / file, inputs);
   const std::size_t rows =
       config.corpus.empty() ? write_table(output, config) : write_corpus(output, config, config.corpus[0]);
   if (quiet) return;
   if (config.corpus.empty())
-    fmt::print("{}: {} rows x {} columns, truth in truth.json\n", (fs::path(output) / config.file).string(),
-               rows, config.dim);
+    fmt::print("{}: {} rows x {} columns, truth in truth.json\n", (output / config.file).string(), rows,
+               config.dim);
   else
     fmt::print("{}: {} emotions x {} speakers, {} frames x {} columns, truths in truth_EMOTION.json\n",
-               output, config.corpus[0].emotions.size(), config.corpus[0].speakers.size(), rows, config.dim);
+               output.string(), config.corpus[0].emotions.size(), config.corpus[0].speakers.size(), rows,
+               config.dim);
 }
 
 }  // namespace
@@ -190,8 +212,8 @@ void add_simulate(CLI::App& app, int&) {
     if (is_expression_config(options->config)) {
       if (fs::exists(options->output) && !fs::is_empty(options->output) && !options->force)
         throw InputError(options->output + ": not empty; choose another directory or use --force");
-      return simulate_expression(load_run_config(options->config), options->output, options->parameters,
-                                 options->rows, options->quiet);
+      return simulate_expression(load_run_config(options->config), options->config, options->output,
+                                 options->parameters, options->rows, options->quiet);
     }
     if (!options->parameters.empty() || options->rows > 0)
       throw InputError("--parameters and --rows are for likelihoods of your own (likelihood.log_density)");

@@ -14,6 +14,7 @@
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/target.hpp"
 #include "expression_run.hpp"
+#include "kept_inputs.hpp"
 #include "yaml_value.hpp"
 
 namespace emomc::app {
@@ -107,8 +108,8 @@ ColumnUnits units_of_names(const RunConfig& config, const std::vector<std::strin
 
 }  // namespace
 
-void simulate_expression(const RunConfig& config, const std::string& output, const std::string& parameters,
-                         std::size_t num_rows, bool quiet) {
+void simulate_expression(const RunConfig& config, const std::string& config_file, const std::string& output,
+                         const std::string& parameters, std::size_t num_rows, bool quiet) {
   const ExpressionSpec spec = with_simulation(config.likelihood.expression);
   const std::vector<std::string> drawn = simulated_columns(spec);
   const fs::path data_file = config.data.files.size() == 1 ? config.data.files[0] : std::string("data.csv");
@@ -147,16 +148,19 @@ void simulate_expression(const RunConfig& config, const std::string& output, con
                       "row {} at these parameters; choose others with --parameters or another "
                       "sampler.seed",
                       drawn[i % drawn.size()], i / drawn.size() + 1));
+  fs::path file = fs::path(output) / data_file.filename();
+  if (file.extension() == ".npy") file.replace_extension(".csv");
+  const fs::path truth = fs::path(output) / "truth.json";
+  std::vector<fs::path> inputs{config_file, parameters};
+  inputs.insert(inputs.end(), rows.table.files.begin(), rows.table.files.end());
+  for (const fs::path& written : {file, truth}) refuse_input_as_output(written, inputs);
   const std::string table = simulated_table(config, names, num_given, drawn, values, rows.table.num_rows);
   std::error_code error;
   fs::create_directories(output, error);
   if (error) throw MachineError(output + ": cannot be made: " + error.message());
-  fs::path file = fs::path(output) / data_file.filename();
-  if (file.extension() == ".npy") file.replace_extension(".csv");
   write_output(file, table);
   const auto dim = static_cast<std::size_t>(expression.layout().dim());
-  write_output(fs::path(output) / "truth.json",
-               parameters_to_json(expression.layout(), std::span(theta).first(dim)) + "\n");
+  write_output(truth, parameters_to_json(expression.layout(), std::span(theta).first(dim)) + "\n");
   if (!quiet)
     fmt::print("{}: {} rows x {} columns, truth in truth.json\n", file.string(), rows.table.num_rows,
                names.size());
