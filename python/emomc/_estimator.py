@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable
 from typing import Any, Self
 
-from . import _emomc
+from . import _arguments, _emomc
 
 
 class Estimator:
@@ -45,16 +44,16 @@ def seed_of(random_state: Any) -> int:
     """
     if random_state is None:
         return 20260101
-    if not hasattr(random_state, "__index__") or not 0 <= int(random_state) < 2**64:
-        raise _emomc.InputError(f"random_state: {random_state!r}; allowed: an integer of 0 to 2^64 - 1, or None")
-    return int(random_state)
+    try:
+        return _arguments.integer("random_state", random_state, 0, _arguments.MOST_SEED)
+    except (TypeError, _emomc.InputError):
+        allowed = "an integer of 0 to 2^64 - 1, or None"
+        raise _emomc.InputError(f"random_state: {random_state!r}; allowed: {allowed}") from None
 
 
 def numbers_of(name: str, values: Any) -> list[float]:
     """Returns a list of numbers. Raises InputError if `values` is none."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise _emomc.InputError(f"{name}: {values!r}; allowed: a list of numbers")
     try:
-        return [float(value) for value in values]
-    except (TypeError, ValueError):
+        return [_arguments.real(name, value) for value in _arguments.elements(name, values, "numbers")]
+    except TypeError:
         raise _emomc.InputError(f"{name}: {values!r}; allowed: a list of numbers") from None
