@@ -420,8 +420,8 @@ def read_run(directory: str | os.PathLike[str], model: _Density | None = None) -
     `model` is the model of the run, which log likelihoods of rows and ArviZ's groups of the data require. It can have
     other outputs (`rows`) than the model that was sampled.
 
-    Raises InputError if the directory has no run, its files are damaged, or there are no draws yet; and if the model has
-    other parameters, other data (by columns, number of rows and SHA-256) or another likelihood than the run.
+    Raises InputError if the directory has no run, its files are damaged, or there are no draws yet; and if the model
+    has other parameters, other data (by columns, number of rows and SHA-256) or another likelihood than the run.
 
     >>> import emomc, tempfile
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},

@@ -62,7 +62,10 @@ class Failures:
 
 @functools.cache
 def _memory_access(numba: Any) -> tuple[Any, Any, Any]:
-    """Returns functions for compiled code: add 1 to the integer at an address; set it to 1 if it is 0; and a pointer."""
+    """Returns functions of addresses for compiled code.
+
+    They add 1 to the integer there, set the integer to 1 and return whether it was 0, and return a pointer to numbers.
+    """
     from llvmlite import ir
     from numba.extending import intrinsic
 

@@ -90,7 +90,7 @@ class RowFunction:
         return ", ".join(f"{name} = {given[name]:.6g}" for name in self.columns if name in one.arguments)
 
     def _error(self, one: _Compiled, posterior: Posterior) -> DensityError:
-        """Returns the error about an exception of the function, whose cause is the exception in Python, if it is known."""
+        """Returns the error about an exception of the function. Its cause is the exception in Python, if it is known."""
         name, point = getattr(one.plain, "__name__", "the function"), one.failures.take()
         if point is None:
             return DensityError(f"{one.key}: {name}() raised an exception")

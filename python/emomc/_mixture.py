@@ -85,6 +85,8 @@ class GaussianMixture(Estimator):
     converged_: bool
     n_iter_: int
     log_likelihood_: float
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _weights: _Floats
     _means: _Floats
     _factors: _Floats
@@ -150,10 +152,8 @@ class GaussianMixture(Estimator):
         )
         arrays = _arrays_of(posterior.names, theta)
         fitted = self._fitted(arrays["weights"][None], arrays["means"][None], self._matrices(arrays, ()))
-        # One call, so that Ctrl-C cannot leave a part of the attributes.
-        vars(self).update(
-            fitted, draws_=None, log_likelihood_=log_likelihood, n_iter_=rounds, converged_=converged
-        )
+        found = {"draws_": None, "log_likelihood_": log_likelihood, "n_iter_": rounds, "converged_": converged}
+        self._keep(X, posterior, fitted | found)
         if degenerate:
             _arguments.warn(f"the fit is degenerate, {degenerate}; use fewer components")
         elif not converged:
@@ -168,12 +168,13 @@ class GaussianMixture(Estimator):
         `options` are the arguments of `emomc.sample` except the model. Predictions and scores of rows are then means
         over draws. Raises the exceptions of `emomc.sample`.
         """
-        model = _MixturePosterior(self._posterior_of(X))
+        posterior = self._posterior_of(X)
+        model = _MixturePosterior(posterior)
         options = {"seed": self._seed(), "threads": self._threads()} | options
         draws = sample(model, **options)
         flat = {name: _flat(draws[name]) for name in draws.parameters}
         fitted = self._fitted(flat["weights"], flat["means"], self._matrices(flat, (len(flat["weights"]),)))
-        vars(self).update(fitted, draws_=draws)
+        self._keep(X, posterior, fitted | {"draws_": draws})
         return self
 
     def predict_proba(self, X: Any) -> _Floats:
@@ -216,7 +217,7 @@ class GaussianMixture(Estimator):
             )
         priors = _arguments.mapping("priors", self.priors, "priors by name")
         columns, arrays = _arrays_of_columns(X)
-        posterior = _emomc.Posterior.mixture(
+        return _emomc.Posterior.mixture(
             columns=columns,
             arrays=arrays,
             components=_arguments.integer("n_components", self.n_components, -_arguments.MOST_INT, _arguments.MOST_INT),
@@ -227,12 +228,14 @@ class GaussianMixture(Estimator):
             scale_floor=_arguments.real("scale_floor", self.scale_floor),
             precision="mixed",
         )
-        self.n_features_in_ = len(columns)
-        if _has_names(X):
-            self.feature_names_in_ = np.array(columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return posterior
+
+    def _keep(self, X: Any, posterior: _emomc.Posterior, fitted: dict[str, Any]) -> None:
+        """Sets the attributes of a fit to X at once, so that Ctrl-C cannot leave a part of them."""
+        columns = posterior.columns
+        if not _has_names(X):
+            vars(self).pop("feature_names_in_", None)
+        names = {"feature_names_in_": np.array(columns, dtype=object)} if _has_names(X) else {}
+        vars(self).update(fitted, n_features_in_=len(columns), **names)
 
     def _rows(self, X: Any) -> _Floats:
         if not hasattr(self, "weights_"):
@@ -251,7 +254,7 @@ class GaussianMixture(Estimator):
 
     def _matrices(self, arrays: dict[str, _Floats], leading: tuple[int, ...]) -> _Floats:
         """Returns full covariance matrices [draws x components x columns x columns]."""
-        K, d = self.n_components, self.n_features_in_
+        K, d = arrays["means"].shape[-2:]
         count = leading[0] if leading else 1
         if "covariances" in arrays:
             return arrays["covariances"].reshape(count, K, d, d)
