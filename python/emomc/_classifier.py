@@ -135,6 +135,13 @@ class Classifier(Estimator):
         self.random_state = random_state
         self.n_threads = n_threads
 
+    def __sklearn_tags__(self) -> Any:
+        """Returns the tags of the estimator; only scikit-learn calls this method."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False)
+        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags(), input_tags=inputs)
+
     def __repr__(self) -> str:
         fitted = f", classes={self.classes_.tolist()!r}" if hasattr(self, "classes_") else ""
         return f"emomc.Classifier({self._set_of_functionals()!r}{fitted})"

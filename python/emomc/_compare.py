@@ -161,6 +161,9 @@ def _check_same_data(first: str, one: Draws, name: str, other: Draws) -> None:
     a, b = one._known_model()._posterior, other._known_model()._posterior
     if a.num_rows != b.num_rows:
         raise ValueError(f"{name}: {b.num_rows} rows, but {first} has {a.num_rows}; only models of the same data can be compared")
+    if a is b:
+        return
+    data, other_data = a.data, b.data
     for column in set(a.columns) & set(b.columns):
-        if not np.array_equal(a.data[:, a.columns.index(column)], b.data[:, b.columns.index(column)]):
+        if not np.array_equal(data[:, a.columns.index(column)], other_data[:, b.columns.index(column)]):
             raise ValueError(f"{name}: other values of {column} than {first}; only models of the same data can be compared")

@@ -26,6 +26,15 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns the attributes, for pickle and copy. Raises TypeError for objects of the C++ library."""
+        state = dict(vars(self))
+        if "_model" in state:
+            raise TypeError(f"a fitted {type(self).__name__} cannot be pickled; use its methods save and load")
+        if state.get("draws_") is not None:
+            raise TypeError("draws cannot be pickled; write them by fit_posterior(X, directory=...), for emomc.read_run")
+        return state
+
 
 def not_fitted(name: str, method: str) -> Exception:
     """Returns scikit-learn's NotFittedError if scikit-learn is imported, otherwise an InputError."""

@@ -52,23 +52,24 @@ class RowFunction:
         functions = [self.density] if self.gradient is None else [self.density, self.gradient]
         return Watch([(one.failures, lambda one=one: self._error(one, posterior)) for one in functions])  # type: ignore[misc]
 
-    def check_indices(self, posterior: Posterior) -> None:
+    def check_indices(self, posterior: Posterior, names: Sequence[str], arrays: Sequence[Any]) -> None:
         """Calls the functions for all rows, and refuses indices that arrays do not have.
 
-        The parameters are 0.5, so that other exceptions, which may be due to these values, do not count. Data on a GPU
-        are not copied to the host, and the functions are called once, with columns of 0.5.
+        `names` and `arrays` are those of `columns_of`, from which the posterior was made. The parameters are 0.5, so that
+        other exceptions, which may be due to these values, do not count. Data on a GPU are not copied to the host, and
+        the functions are called once, with columns of 0.5.
 
         Raises InputError with the row.
         """
         on_gpu = posterior.gpu is not None
-        table = np.full((1, len(self.columns)), 0.5) if on_gpu else self._rows_of(posterior)
+        columns = [np.full(1, 0.5)] * len(self.columns) if on_gpu else [_column(name, names, arrays) for name in self.columns]
         for one in [self.density] if self.gradient is None else [self.density, self.gradient]:
-            failing = _failing_rows(one, np.full(one.failures.num_parameters, 0.5), table)
-            for row in failing[:_MOST_CHECKED]:
-                arguments = self._arguments(one, np.full(one.failures.num_parameters, 0.5), table[row])
-                error = _exception_of(one.plain, arguments)
+            theta = np.full(one.failures.num_parameters, 0.5)
+            for row in _failing_rows(one, theta, columns):
+                values = np.array([column[row] for column in columns], dtype=np.float64)
+                error = _exception_of(one.plain, self._arguments(one, theta, values))
                 if isinstance(error, IndexError):
-                    at = "" if on_gpu else f" at row {row} ({self._columns_text(one, table[row])})"
+                    at = "" if on_gpu else f" at row {row} ({self._columns_text(one, values)})"
                     raise InputError(f"{one.key}: it uses an element that an array does not have{at}: {error}") from error
 
     def _rows_of(self, posterior: Posterior) -> NDArray[np.float64]:
@@ -112,19 +113,28 @@ class RowFunction:
 _MOST_CHECKED, _ROWS_OF_CALL = 1000, 4096
 
 
-def _failing_rows(one: _Compiled, theta: NDArray[np.float64], table: NDArray[np.float64]) -> list[int]:
-    """Returns the rows of `table` [rows x columns] at which the function raises an exception, or is NaN beside such."""
+def _column(name: str, names: Sequence[str], arrays: Sequence[Any]) -> NDArray[Any]:
+    """Returns a column of data on the host; `names` and `arrays` are those of `columns_of`."""
+    at = names.index(name)
+    column: NDArray[Any] = arrays[0][:, at] if arrays[0].ndim == 2 else arrays[at]
+    return column
+
+
+def _failing_rows(one: _Compiled, theta: NDArray[np.float64], columns: Sequence[NDArray[Any]]) -> list[int]:
+    """Returns rows at which the function raises an exception, or is NaN beside such; at most _MOST_CHECKED."""
     failing: list[int] = []
-    width = len(theta) if one.key == "gradient" else 1
-    for first in range(0, len(table), _ROWS_OF_CALL):
-        rows = np.ascontiguousarray(table[first : first + _ROWS_OF_CALL].T)
-        out = np.zeros((rows.shape[1], max(width, 1)))
+    width = max(len(theta), 1) if one.key == "gradient" else 1
+    for first in range(0, len(columns[0]), _ROWS_OF_CALL):
+        rows = np.array([column[first : first + _ROWS_OF_CALL] for column in columns], dtype=np.float64)
+        out = np.zeros((rows.shape[1], width))
         before = one.failures.count
         one.call(_pointer(theta), _pointer(rows), rows.shape[1], rows.shape[1], _pointer(out))
         if one.failures.count > before:
             failing += [first + int(row) for row in np.flatnonzero(np.isnan(out).any(axis=1))]
+        if len(failing) >= _MOST_CHECKED:
+            break
     one.failures.take()
-    return failing
+    return failing[:_MOST_CHECKED]
 
 
 def _pointer(array: NDArray[np.float64]) -> Any:

@@ -354,7 +354,7 @@ class Model(_Density):
             function=self._function,
         )
         if self._function:
-            self._function.check_indices(self._posterior)
+            self._function.check_indices(self._posterior, columns, arrays)
 
     def __repr__(self) -> str:
         return f"emomc.Model({self.num_parameters} parameters)"

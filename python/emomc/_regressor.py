@@ -126,6 +126,13 @@ class Regressor(Estimator):
         self.random_state = random_state
         self.n_threads = n_threads
 
+    def __sklearn_tags__(self) -> Any:
+        """Returns the tags of the estimator; only scikit-learn calls this method."""
+        from sklearn.utils import RegressorTags, InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False)
+        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags(), input_tags=inputs)
+
     def __repr__(self) -> str:
         fitted = f", dimensions={self.dimensions_.tolist()!r}" if hasattr(self, "dimensions_") else ""
         return f"emomc.Regressor({self.functionals!r}{fitted})"

@@ -120,6 +120,7 @@ def test_other_types_are_refused_by_name(draws, call, message):
         (lambda: model(constants={"k": []}), r"constants\['k'\]: the list is empty; allowed: one or more numbers"),
         (lambda: model(simulate={"yy": "normal_rng(m, 1)"}), "simulate: yy is no column of the data, .*did you mean y?"),
         (lambda: model(priors={"m": emomc.normal(float("nan"), 1)}), r"priors\['m'\]: mean is NaN"),
+        (lambda: emomc.Model(data={1: [1.0], "1": [2.0]}, log_density="", priors={}), "data: '1' names 2 columns"),
         (lambda: emomc.GaussianMixture(random_state=1.0).fit([[1.0], [2]]), r"random_state: 1\.0; allowed: an integer"),
         (lambda: emomc.GaussianMixture(random_state=np.array(1.5)).fit([[1.0], [2]]), "random_state: array"),
         (lambda: emomc.GaussianMixture(n_init=0).fit([[1.0], [2]]), "n_init: 0 is out of range; allowed: 1 to"),
