@@ -210,6 +210,7 @@ class Fitter final : public MixtureFitter {
       const double rounding = kRounding * (1 + std::abs(result.objective));
       result.converged = rise >= -rounding && rise <= options.tolerance * static_cast<double>(num_rows_);
       ++result.rounds;
+      if (options.on_round) options.on_round();
       if (!(rise >= 0)) break;
       sums = std::move(next_sums);
       result.theta = std::move(next);

@@ -214,6 +214,7 @@ MixtureFit Posterior::State::fit(const FitOptionsOfMixture& options) const {
   FitOptions how;
   how.max_rounds = options.max_rounds;
   how.tolerance = options.tolerance;
+  how.on_round = options.on_round;
   for (const double sd : own.loaded.column_sd) how.smallest_scale.push_back(fitted.prior.scale_floor * sd);
   const FitStarts starts = fit_starts(fitted, own, options.restarts);
   const auto fitters = make_fitters(fitted, own, starts.points.size());

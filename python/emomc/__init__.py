@@ -16,7 +16,8 @@ from ._compare import Comparison, compare
 from ._corpus import Corpus, list_corpus
 from ._draws import Draws, DrawsWarning, Finding, Interrupted, Summary, diagnose, read_run, summary
 from ._emomc import DensityError, InputError, MachineError, functions, proposals
-from ._evaluate import Evaluation, evaluate
+from ._emomc import version as __version__
+from ._evaluate import Evaluation, NumberEvaluation, evaluate
 from ._mixture import GaussianMixture
 from ._model import (
     GradientCheck,
@@ -70,6 +71,7 @@ __all__ = [
     "Linear",
     "MachineError",
     "Model",
+    "NumberEvaluation",
     "Parameter",
     "Partition",
     "PredictedNumbers",

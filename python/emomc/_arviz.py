@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 
 if TYPE_CHECKING:
     from ._draws import Draws
@@ -64,7 +62,7 @@ def groups_of(
         drawn = posterior.posterior_predictive(draws._draws, most)
         _add_predictive("posterior_predictive", drawn, variables, groups)
         if most is None and len(drawn[1]) < drawn[2]:
-            _warn(
+            _arguments.warn(
                 f"posterior_predictive has {len(drawn[1])} of {drawn[2]} draws of each chain, as many as take 160 MB; "
                 f"posterior_predictive={drawn[2]} takes all"
             )
@@ -119,7 +117,7 @@ def _add_predictive(group: str, drawn: _emomc.Predictive, variables: dict[str, s
     groups.of[group] = {variables[name]: values[v] for v, name in enumerate(columns)}
     groups.chosen[group] = chosen
     if not_finite:
-        _warn(
+        _arguments.warn(
             f"{group}: {not_finite} of {values.shape[1] * values.shape[2]} replicates have values that are no finite "
             "numbers, since a distribution does not allow its arguments there or they are too large"
         )
@@ -145,11 +143,7 @@ def _are_whole(values: NDArray[np.float64]) -> bool:
 def _draws_of_each(argument: str, value: bool | int) -> int | None:
     if value is True:
         return None
-    most = operator.index(value)
-    if most < 1:
-        raise _emomc.InputError(f"{argument}: {most}; allowed: True, False, or 1 or more draws of each chain")
-    return most
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=5)
+    try:
+        return _arguments.integer(argument, value, 1)
+    except (TypeError, _emomc.InputError) as error:
+        raise type(error)(f"{argument}: {value!r}; allowed: True, False, or 1 or more draws of each chain") from None

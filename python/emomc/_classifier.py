@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 from ._estimator import Estimator, not_fitted, numbers_of, seed_of
 from ._progress import StageLine, StageProgress
 from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
 
 # Smallest and largest allowed value of each option.
-_RANGES: dict[str, tuple[float, float]] = {
+_RANGES: dict[str, tuple[int, int]] = {
     "chains": (2, 100_000),
     "warmup": (10, 100_000),
     "draws": (10, 100_000),
@@ -93,6 +93,15 @@ class Classifier(Estimator):
     array(['calm', 'calm', 'rough', 'rough'], dtype='<U5')
     """
 
+    _model: _emomc.SoftmaxModel
+    classes_: NDArray[Any]
+    prior_sd_: float | None
+    temper_: float
+    acceptance_: float
+    converged_: float
+    notes_: list[str]
+    sampling_rate_: float
+
     def __init__(
         self,
         functionals: Literal["cepstra", "prosody", "full", "compact"] | None = None,
@@ -125,6 +134,13 @@ class Classifier(Estimator):
         self.draws = draws
         self.random_state = random_state
         self.n_threads = n_threads
+
+    def __sklearn_tags__(self) -> Any:
+        """Returns the tags of the estimator; only scikit-learn calls this method."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False)
+        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags(), input_tags=inputs)
 
     def __repr__(self) -> str:
         fitted = f", classes={self.classes_.tolist()!r}" if hasattr(self, "classes_") else ""
@@ -172,7 +188,7 @@ class Classifier(Estimator):
         labels = given.emotions(y)
         who = given.texts("speakers", speakers)
         with StageLine(progress) as show:
-            self._model, self.acceptance_, self.converged_, self.notes_ = _emomc.train_softmax(
+            model, acceptance, converged, notes = _emomc.train_softmax(
                 recordings=given.items,
                 names=given.names,
                 emotions=labels,
@@ -181,7 +197,8 @@ class Classifier(Estimator):
                 options=self._options(),
                 progress=show,
             )
-        self._set()
+        # One call, so that Ctrl-C cannot leave a part of the attributes.
+        vars(self).update(_attributes(model), acceptance_=acceptance, converged_=converged, notes_=notes)
         return self
 
     def predict_proba(
@@ -210,7 +227,8 @@ class Classifier(Estimator):
 
         Raises InputError if a recording cannot be classified; the message names the recording.
         """
-        mean, sd = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, int(self.n_threads))
+        threads = _arguments.integer("n_threads", self.n_threads, *_RANGES["n_threads"])
+        mean, sd = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, threads)
         return (mean, sd) if return_std else mean
 
     def predict(
@@ -241,16 +259,10 @@ class Classifier(Estimator):
 
         Raises InputError if the directory has no classifier, or a damaged one.
         """
-        model = _emomc.SoftmaxModel.load(os.fspath(directory))
+        model = _emomc.SoftmaxModel.load(_arguments.path("directory", directory))
         classifier = cls(model.functionals or None, prior=model.prior, random_state=model.seed)  # type: ignore[arg-type]
-        classifier._model = model
-        classifier._set()
+        vars(classifier).update(_attributes(model))
         return classifier
-
-    def _set(self) -> None:
-        model: _emomc.SoftmaxModel = self._model
-        self.classes_ = np.array(model.classes)
-        self.prior_sd_, self.temper_, self.sampling_rate_ = model.prior_sd, model.temper, model.sample_rate
 
     def _fitted(self) -> _emomc.SoftmaxModel:
         if not hasattr(self, "_model"):
@@ -264,39 +276,59 @@ class Classifier(Estimator):
         if self.prior not in ("ridge", "horseshoe"):
             raise _emomc.InputError(f"prior: {self.prior} is unknown; allowed: ridge, horseshoe")
         is_ridge = self.prior == "ridge"
-        for name, (least, most) in _RANGES.items():
-            if name in ("warmup", "draws") and getattr(self, name) is None:
-                continue
-            if not least <= int(getattr(self, name)) <= most:
-                raise _emomc.InputError(f"{name}: {getattr(self, name)} is out of range; allowed: {least} to {most}")
+        if self.functionals is not None:
+            _arguments.text("functionals", self.functionals)
+        counts = {
+            name: _arguments.integer(name, getattr(self, name), *_RANGES[name])
+            for name in _RANGES
+            if getattr(self, name) is not None or name not in ("warmup", "draws")
+        }
         sds = numbers_of("prior_sds", self.prior_sds)
         if not sds or not all(0 < sd <= 1000 for sd in sds):
             raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
-        if not 0 < self.relevant_share < 1:
+        relevant_share = _arguments.real("relevant_share", self.relevant_share)
+        if not 0 < relevant_share < 1:
             raise _emomc.InputError(f"relevant_share: {self.relevant_share} is out of range; allowed: above 0 and below 1")
-        if not 0 < self.slab_scale <= 1000:
+        slab_scale = _arguments.real("slab_scale", self.slab_scale)
+        if not 0 < slab_scale <= 1000:
             raise _emomc.InputError(f"slab_scale: {self.slab_scale} is out of range; allowed: above 0, up to 1000")
-        if self.temperature is not None and not 0 < self.temperature <= 1:
+        temperature = None if self.temperature is None else _arguments.real("temperature", self.temperature)
+        if temperature is not None and not 0 < temperature <= 1:
             raise _emomc.InputError(f"temperature: {self.temperature} is out of range; allowed: above 0, up to 1")
-        if self.temper is not None and not 0 < self.temper <= 1000:
+        temper = None if self.temper is None else _arguments.real("temper", self.temper)
+        if temper is not None and not 0 < temper <= 1000:
             raise _emomc.InputError(f"temper: {self.temper} is out of range; allowed: above 0, up to 1000, or None")
         if self.class_prior not in ("uniform", "observed"):
             raise _emomc.InputError(f"class_prior: {self.class_prior} is unknown; allowed: uniform, observed")
         if isinstance(self.classes, str):
             raise _emomc.InputError(f"classes: {self.classes!r}; allowed: a list of names, or None")
+        classes = [] if self.classes is None else [str(name) for name in _arguments.elements("classes", self.classes, "names")]
+        if len(set(classes)) < len(classes) or (self.classes is not None and not classes):
+            raise _emomc.InputError(f"classes: {classes}; allowed: one or more different names, or None")
         return _emomc.SoftmaxOptions.of(
             functionals=self._set_of_functionals(),
             class_prior=self.class_prior,
             prior=self.prior,
             prior_sds=sds,
-            relevant_share=float(self.relevant_share),
-            slab_scale=float(self.slab_scale),
-            temperature=(1 / 64 if is_ridge else 1.0) if self.temperature is None else float(self.temperature),
-            temper=None if self.temper is None else float(self.temper),
-            chains=int(self.chains),
-            warmup=(_emomc.ridge_warmup if is_ridge else _emomc.horseshoe_warmup) if self.warmup is None else int(self.warmup),
-            draws=(_emomc.ridge_draws if is_ridge else _emomc.horseshoe_draws) if self.draws is None else int(self.draws),
+            relevant_share=relevant_share,
+            slab_scale=slab_scale,
+            temperature=(1 / 64 if is_ridge else 1.0) if temperature is None else temperature,
+            temper=temper,
+            chains=counts["chains"],
+            warmup=counts.get("warmup", _emomc.ridge_warmup if is_ridge else _emomc.horseshoe_warmup),
+            draws=counts.get("draws", _emomc.ridge_draws if is_ridge else _emomc.horseshoe_draws),
             seed=seed_of(self.random_state),
-            threads=int(self.n_threads),
-            classes=[str(name) for name in self.classes or ()],
+            threads=counts["n_threads"],
+            classes=classes,
         )
+
+
+def _attributes(model: _emomc.SoftmaxModel) -> dict[str, Any]:
+    """Returns the attributes of a fitted classifier."""
+    return {
+        "_model": model,
+        "classes_": np.array(model.classes),
+        "prior_sd_": model.prior_sd,
+        "temper_": model.temper,
+        "sampling_rate_": model.sample_rate,
+    }

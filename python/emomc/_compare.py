@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._draws import Draws, Rows
+from . import _arguments
+from ._draws import Draws, Rows, draws_of
 
 # Limits of Pareto k (Vehtari et al. 2024) and of differences (Sivula, Magnusson and Vehtari 2020, section 6).
 _GOOD_K = 0.7
@@ -43,7 +44,7 @@ class Comparison(Rows):
         for row in self._rows:
             if row["name"] == name:
                 return row
-        raise KeyError(name)
+        raise KeyError(f"{name}; there are: {', '.join(row['name'] for row in self._rows)}")
 
     def __str__(self) -> str:
         names = ("name", "elpd_loo", "se_elpd_loo", "p_loo", "elpd_difference", "se_difference", "num_bad_k", "worst_k")
@@ -91,8 +92,12 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
     >>> print([row["name"] for row in emomc.compare({"narrow": run(0.2), "wide": run(2)})])
     ['wide', 'narrow']
     """
+    runs = _arguments.mapping("runs", runs, "draws by name")
     if not runs:
         raise ValueError("runs: there are none; allowed: a dict of draws by name")
+    for name, run in runs.items():
+        draws_of(f"runs[{name!r}]", run)
+    draws = _arguments.integer("draws", draws, 1)
     first = next(iter(runs))
     for name, run in runs.items():
         _check_same_data(first, runs[first], name, run)
@@ -100,7 +105,8 @@ def compare(runs: Mapping[str, Draws], *, by: ArrayLike | None = None, draws: in
     results: list[tuple[dict[str, Any], Any]] = []
     warnings: list[str] = []
     for name, run in runs.items():
-        elpd, p, k, used = run._known_model()._posterior.leave_one_out(run._draws, groups, draws)
+        with run._known_model()._watched():
+            elpd, p, k, used = run._known_model()._posterior.leave_one_out(run._draws, groups, draws)
         problems = [finding for finding in run.diagnose() if finding.severity == "problem"]
         row: dict[str, Any] = {
             "name": name,
@@ -155,6 +161,9 @@ def _check_same_data(first: str, one: Draws, name: str, other: Draws) -> None:
     a, b = one._known_model()._posterior, other._known_model()._posterior
     if a.num_rows != b.num_rows:
         raise ValueError(f"{name}: {b.num_rows} rows, but {first} has {a.num_rows}; only models of the same data can be compared")
+    if a is b:
+        return
+    data, other_data = a.data, b.data
     for column in set(a.columns) & set(b.columns):
-        if not np.array_equal(a.data[:, a.columns.index(column)], b.data[:, b.columns.index(column)]):
+        if not np.array_equal(data[:, a.columns.index(column)], other_data[:, b.columns.index(column)]):
             raise ValueError(f"{name}: other values of {column} than {first}; only models of the same data can be compared")

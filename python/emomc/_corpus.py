@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from . import _emomc
+from . import _arguments, _emomc
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def list_corpus(kind: str, path: str | os.PathLike[str]) -> Corpus:
     ...
     emomc._emomc.InputError: nowhere: there is no such file or folder
     """
-    utterances, unparsed = _emomc.list_corpus(kind, os.fspath(path))
+    utterances, unparsed = _emomc.list_corpus(_arguments.text("kind", kind), _arguments.path("path", path))
     return Corpus(
         recordings=[file for _, _, _, file in utterances],
         labels=[emotion for _, _, emotion, _ in utterances],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,10 @@ def columns_of(data: Any) -> tuple[list[str], list[Any]]:
     Raises ValueError if shapes or types are not allowed.
     """
     if isinstance(data, Mapping):
+        _check_names(data)
         return _of_mapping({str(name): _array(f"data[{str(name)!r}]", values) for name, values in data.items()})
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
+        _check_names(data.columns)
         return _of_mapping({str(name): np.asarray(data[name]) for name in data.columns})
     array = _array("data", data)
     shape = shape_of(array)
@@ -80,6 +82,14 @@ def _array(what: str, values: Any) -> Any:
     if device not in _HOST:
         raise ValueError(f"{what}: an array of another device (DLPack's {device}); allowed: copy it to the host first")
     return np.asarray(np.from_dlpack(values))
+
+
+def _check_names(names: Iterable[Any]) -> None:
+    """Raises ValueError if two columns have the same name as texts."""
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        name = next(name for name in texts if texts.count(name) > 1)
+        raise ValueError(f"data: {name!r} names {texts.count(name)} columns; allowed: distinct names")
 
 
 def _of_mapping(columns: dict[str, Any]) -> tuple[list[str], list[Any]]:

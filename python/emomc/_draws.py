@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 from ._arviz import groups_of
 from ._predict import Predictions, predict
 from ._rungs import Evidence, Rungs
+from ._same_run import check_model
 
 if TYPE_CHECKING:
     import arviz
@@ -77,7 +78,7 @@ class Summary(Rows):
         for row in self._rows:
             if name in (row["name"], row["label"]):
                 return row
-        raise KeyError(name)
+        raise KeyError(f"{name}; there are: {', '.join(row['name'] for row in self._rows)}")
 
     def __str__(self) -> str:
         return self._text
@@ -160,6 +161,13 @@ class Draws:
     def __contains__(self, name: object) -> bool:
         return name in self._arrays or name in self._quantities
 
+    def keys(self) -> KeysView[str]:
+        """The names of the parameters and of derived quantities."""
+        return self._arrays.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
     def __repr__(self) -> str:
         state = "" if self.finished else ", interrupted"
         return f"emomc.Draws({self.num_chains} chains, {self.num_draws} draws each{state}: {', '.join(self._arrays)})"
@@ -170,7 +178,7 @@ class Draws:
         The arrays are steps [draws], theta [draws x parameters], log_prior [draws] and log_likelihood [draws].
         Components have the numbers that they had in the chain. Raises IndexError if there is no such chain.
         """
-        if not 0 <= index < self.num_chains:
+        if not 0 <= _arguments.integer("index", index, -_arguments.MOST_INT) < self.num_chains:
             raise IndexError(f"chain {index}; there are {self.num_chains}")
         steps, theta, log_prior, log_likelihood = self._draws.chain(index)
         return {"steps": steps, "theta": theta, "log_prior": log_prior, "log_likelihood": log_likelihood}
@@ -178,10 +186,11 @@ class Draws:
     def summary(self, patterns: str | Sequence[str] = (), *, rows: int = 40) -> Summary:
         """Returns the summary of the quantities that match shell globs such as "means*"; without globs, of all.
 
-        The text of the summary has at most `rows` rows.
+        The text of the summary has at most `rows` rows. Raises InputError if no quantity matches.
         """
-        chosen = [patterns] if isinstance(patterns, str) else list(patterns)
-        return Summary(self._draws.summary_rows(chosen), self._draws.summary_text(chosen, rows))
+        chosen = globs(patterns)
+        text = self._draws.summary_text(chosen, _arguments.integer("rows", rows))
+        return Summary(self._draws.summary_rows(chosen), text)
 
     def diagnose(self) -> list[Finding]:
         """Returns what should be known about the run, the worst findings first."""
@@ -218,12 +227,13 @@ class Draws:
         draws x rows. Raises ValueError if the model of the draws is not known (`read_run` without a model), and
         InputError if the data are on a GPU.
         """
-        posterior = self._known_model()._posterior
-        every = self.num_chains * self.num_draws
+        model = self._known_model()
+        most = self.num_chains * self.num_draws
         if most_draws is not None:
-            return posterior.row_log_likelihoods(self._draws, most_draws)
-        values = posterior.row_log_likelihoods(self._draws, every)
-        return values.reshape(self.num_chains, self.num_draws, -1)
+            most = _arguments.integer("most_draws", most_draws, 1)
+        with model._watched():
+            values = model._posterior.row_log_likelihoods(self._draws, most)
+        return values if most_draws is not None else values.reshape(self.num_chains, self.num_draws, -1)
 
     def predict(
         self, data: Any = None, *, quantiles: Sequence[float] = (0.05, 0.5, 0.95), most_draws: int = 1000
@@ -364,6 +374,21 @@ class Interrupted(KeyboardInterrupt):
         self.draws = draws
 
 
+def globs(patterns: str | Sequence[str]) -> list[str]:
+    """Returns a list of shell globs. Raises TypeError if `patterns` is no text and no list of texts."""
+    given = [patterns] if isinstance(patterns, str) else _arguments.elements("patterns", patterns, "texts")
+    return [_arguments.text("patterns", pattern) for pattern in given]
+
+
+def draws_of(name: str, draws: Any) -> Draws:
+    """Returns `draws`. Raises TypeError if they are no Draws."""
+    if isinstance(draws, Draws):
+        return draws
+    fitted = isinstance(getattr(draws, "draws_", None), Draws)
+    hint = "; the draws of a mixture are its attribute draws_" if fitted else ""
+    raise TypeError(f"{name}: a value of type {type(draws).__name__}; allowed: Draws, as sample and read_run return them{hint}")
+
+
 def summary(draws: Draws, patterns: str | Sequence[str] = ()) -> Summary:
     """Returns `draws.summary(patterns)`, the summary of the quantities that match shell globs.
 
@@ -374,7 +399,7 @@ def summary(draws: Draws, patterns: str | Sequence[str] = ()) -> Summary:
     >>> abs(table["m"]["mean"] - 7 / 3) < 0.1, table["m"]["rhat"] < 1.01
     (True, True)
     """
-    return draws.summary(patterns)
+    return draws_of("draws", draws).summary(patterns)
 
 
 def diagnose(draws: Draws) -> list[Finding]:
@@ -386,14 +411,17 @@ def diagnose(draws: Draws) -> list[Finding]:
     >>> [f.check for f in emomc.diagnose(emomc.sample(model, draws=20, progress=False)) if f.severity == "problem"]
     ['ess']
     """
-    return draws.diagnose()
+    return draws_of("draws", draws).diagnose()
 
 
 def read_run(directory: str | os.PathLike[str], model: _Density | None = None) -> Draws:
     """Reads the draws of a run directory that `sample(directory=...)` or `emomc run` writes, also during the run.
 
-    `model` is the model of the run, which log likelihoods of rows and ArviZ's groups of the data require. Raises
-    InputError if the directory has no run, its files are damaged, or there are no draws yet.
+    `model` is the model of the run, which log likelihoods of rows and ArviZ's groups of the data require. It can have
+    other outputs (`rows`) than the model that was sampled.
+
+    Raises InputError if the directory has no run, its files are damaged, or there are no draws yet; and if the model
+    has other parameters, other data (by columns, number of rows and SHA-256) or another likelihood than the run.
 
     >>> import emomc, tempfile
     >>> model = emomc.Model(data={"x": [1.0, 2.0, 4.0]}, parameters={"m": emomc.real()},
@@ -403,4 +431,10 @@ def read_run(directory: str | os.PathLike[str], model: _Density | None = None) -
     >>> bool((emomc.read_run(folder)["m"] == draws["m"]).all())
     True
     """
-    return Draws(_emomc.read_run(os.fspath(directory)), model)
+    if model is not None and not hasattr(model, "_posterior"):
+        raise TypeError(f"model: a value of type {type(model).__name__}; allowed: a Model, or the posterior of a mixture")
+    where = _arguments.path("directory", directory)
+    draws = _emomc.read_run(where)
+    if model is not None:
+        check_model(where, draws, model)
+    return Draws(draws, model)

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from ._function import RowFunction
 from ._priors import PriorTuple
 
+version: str
+
 Predictive = tuple[list[str], list[int], int, int, NDArray[np.float64]]
 
 class InputError(ValueError): ...
@@ -270,6 +272,15 @@ class RegressionModel:
     @staticmethod
     def load(directory: str) -> RegressionModel: ...
 
+def regression_options(
+    *,
+    functionals: str,
+    prior_sds: list[float],
+    sd_factor: float | None,
+    seed: int,
+    threads: int,
+    dimensions: list[str],
+) -> SoftmaxOptions: ...
 def train_regression(
     *,
     recordings: list[Any],
@@ -277,14 +288,26 @@ def train_regression(
     speakers: list[str],
     numbers: NDArray[np.float64],
     refuse: bool,
-    functionals: str,
-    prior_sds: list[float],
-    sd_factor: float | None,
-    seed: int,
-    threads: int,
-    dimensions: list[str],
+    options: SoftmaxOptions,
     progress: Callable[[str, int, int], Any] | None,
 ) -> tuple[RegressionModel, list[str]]: ...
+def evaluate_regression(
+    *,
+    recordings: list[Any],
+    names: list[str],
+    speakers: list[str],
+    numbers: NDArray[np.float64],
+    refuse: bool,
+    folds: str,
+    count: int,
+    tests: list[str],
+    folds_file: str,
+    folds_column: str,
+    by_columns: list[str],
+    by_file: str,
+    options: SoftmaxOptions,
+    progress: Callable[[str, int, int], Any] | None,
+) -> tuple[str, list[str], tuple[NDArray[np.float64], ...], list[str]]: ...
 def predictive_intervals(
     mean: NDArray[np.float64], scale: NDArray[np.float64], freedom: float, level: float
 ) -> NDArray[np.float64]: ...

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable
 from typing import Any, Self
 
-from . import _emomc
+from . import _arguments, _emomc
 
 
 class Estimator:
@@ -27,6 +26,15 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns the attributes, for pickle and copy. Raises TypeError for objects of the C++ library."""
+        state = dict(vars(self))
+        if "_model" in state:
+            raise TypeError(f"a fitted {type(self).__name__} cannot be pickled; use its methods save and load")
+        if state.get("draws_") is not None:
+            raise TypeError("draws cannot be pickled; write them by fit_posterior(X, directory=...), for emomc.read_run")
+        return state
+
 
 def not_fitted(name: str, method: str) -> Exception:
     """Returns scikit-learn's NotFittedError if scikit-learn is imported, otherwise an InputError."""
@@ -45,16 +53,16 @@ def seed_of(random_state: Any) -> int:
     """
     if random_state is None:
         return 20260101
-    if not hasattr(random_state, "__index__") or not 0 <= int(random_state) < 2**64:
-        raise _emomc.InputError(f"random_state: {random_state!r}; allowed: an integer of 0 to 2^64 - 1, or None")
-    return int(random_state)
+    try:
+        return _arguments.integer("random_state", random_state, 0, _arguments.MOST_SEED)
+    except (TypeError, _emomc.InputError):
+        allowed = "an integer of 0 to 2^64 - 1, or None"
+        raise _emomc.InputError(f"random_state: {random_state!r}; allowed: {allowed}") from None
 
 
 def numbers_of(name: str, values: Any) -> list[float]:
     """Returns a list of numbers. Raises InputError if `values` is none."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise _emomc.InputError(f"{name}: {values!r}; allowed: a list of numbers")
     try:
-        return [float(value) for value in values]
-    except (TypeError, ValueError):
+        return [_arguments.real(name, value) for value in _arguments.elements(name, values, "numbers")]
+    except TypeError:
         raise _emomc.InputError(f"{name}: {values!r}; allowed: a list of numbers") from None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 from ._data import columns_of, is_on_gpu, shape_of, table_of
 from ._draws import Draws
 from ._estimator import Estimator, not_fitted, seed_of
@@ -79,6 +78,19 @@ class GaussianMixture(Estimator):
 
     _types = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
+    weights_: _Floats
+    means_: _Floats
+    covariances_: _Floats
+    draws_: Draws | None
+    converged_: bool
+    n_iter_: int
+    log_likelihood_: float
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _weights: _Floats
+    _means: _Floats
+    _factors: _Floats
+
     def __init__(
         self,
         n_components: int = 1,
@@ -125,24 +137,29 @@ class GaussianMixture(Estimator):
     def fit(self, X: Any, y: None = None) -> GaussianMixture:
         """Finds the parameters of maximum likelihood given X [rows x columns], by EM from many starts.
 
-        Raises InputError or ValueError if X or an option is not allowed. Warns (UserWarning) if EM has not converged or
-        the fit is degenerate.
+        Raises InputError, ValueError or TypeError if X or an option is not allowed; and InputError if a covariance of the
+        fit is not positive definite. Warns (UserWarning) if EM has not converged, the fit is degenerate, or a column on
+        the host has so few values that no mixture of Gaussians describes it. Ctrl-C raises KeyboardInterrupt.
         """
+        restarts = _arguments.integer("n_init", self.n_init, 1, _arguments.MOST_INT)
+        rounds = _arguments.integer("max_iter", self.max_iter, 1, _arguments.MOST_INT)
+        tolerance = _arguments.real("tol", self.tol)
+        if not tolerance >= 0:
+            raise _emomc.InputError(f"tol: {self.tol} is out of range; allowed: 0 or more")
         posterior = self._posterior_of(X)
-        theta, self.log_likelihood_, self.n_iter_, self.converged_, degenerate = posterior.fit(
-            restarts=self.n_init,
-            max_rounds=self.max_iter,
-            tolerance=self.tol,
-            seed=self._seed(),
-            threads=self.n_threads,
+        theta, log_likelihood, rounds, converged, degenerate = posterior.fit(
+            restarts=restarts, max_rounds=rounds, tolerance=tolerance, seed=self._seed(), threads=self._threads()
         )
-        if degenerate:
-            warnings.warn(f"the fit is degenerate, {degenerate}; use fewer components", stacklevel=2)
-        elif not self.converged_:
-            warnings.warn("EM has not converged; raise max_iter or tol", stacklevel=2)
         arrays = _arrays_of(posterior.names, theta)
-        self.draws_: Draws | None = None
-        self._set(arrays["weights"][None], arrays["means"][None], self._matrices(arrays, ()))
+        fitted = self._fitted(arrays["weights"][None], arrays["means"][None], self._matrices(arrays, ()))
+        found = {"draws_": None, "log_likelihood_": log_likelihood, "n_iter_": rounds, "converged_": converged}
+        self._keep(X, posterior, fitted | found)
+        if degenerate:
+            _arguments.warn(f"the fit is degenerate, {degenerate}; use fewer components")
+        elif not converged:
+            _arguments.warn("EM has not converged; raise max_iter or tol")
+        if posterior.gpu is None:
+            _warn_of_few_values(posterior.columns, posterior.data, self.n_components)
         return self
 
     def fit_posterior(self, X: Any, y: None = None, **options: Any) -> GaussianMixture:
@@ -151,12 +168,13 @@ class GaussianMixture(Estimator):
         `options` are the arguments of `emomc.sample` except the model. Predictions and scores of rows are then means
         over draws. Raises the exceptions of `emomc.sample`.
         """
-        model = _MixturePosterior(self._posterior_of(X))
-        options = {"seed": self._seed(), "threads": self.n_threads} | options
+        posterior = self._posterior_of(X)
+        model = _MixturePosterior(posterior)
+        options = {"seed": self._seed(), "threads": self._threads()} | options
         draws = sample(model, **options)
-        self.draws_ = draws
         flat = {name: _flat(draws[name]) for name in draws.parameters}
-        self._set(flat["weights"], flat["means"], self._matrices(flat, (len(flat["weights"]),)))
+        fitted = self._fitted(flat["weights"], flat["means"], self._matrices(flat, (len(flat["weights"]),)))
+        self._keep(X, posterior, fitted | {"draws_": draws})
         return self
 
     def predict_proba(self, X: Any) -> _Floats:
@@ -189,29 +207,35 @@ class GaussianMixture(Estimator):
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
+    def _threads(self) -> int:
+        return _arguments.integer("n_threads", self.n_threads, 0, 4096)
+
     def _posterior_of(self, X: Any) -> _emomc.Posterior:
         if self.covariance_type not in self._types:
             raise _emomc.InputError(
                 f"covariance_type: {self.covariance_type} is unknown; allowed: {', '.join(self._types)}"
             )
+        priors = _arguments.mapping("priors", self.priors, "priors by name")
         columns, arrays = _arrays_of_columns(X)
-        posterior = _emomc.Posterior.mixture(
+        return _emomc.Posterior.mixture(
             columns=columns,
             arrays=arrays,
-            components=self.n_components,
+            components=_arguments.integer("n_components", self.n_components, -_arguments.MOST_INT, _arguments.MOST_INT),
             covariance=self._types[self.covariance_type],
-            priors=flat_priors(dict(self.priors or {})),
-            standardize=self.standardize,
-            ordered=self.ordered,
-            scale_floor=self.scale_floor,
+            priors=flat_priors(priors),
+            standardize=_arguments.flag("standardize", self.standardize),
+            ordered=_arguments.flag("ordered", self.ordered),
+            scale_floor=_arguments.real("scale_floor", self.scale_floor),
             precision="mixed",
         )
-        self.n_features_in_ = len(columns)
-        if _has_names(X):
-            self.feature_names_in_ = np.array(columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return posterior
+
+    def _keep(self, X: Any, posterior: _emomc.Posterior, fitted: dict[str, Any]) -> None:
+        """Sets the attributes of a fit to X at once, so that Ctrl-C cannot leave a part of them."""
+        columns = posterior.columns
+        if not _has_names(X):
+            vars(self).pop("feature_names_in_", None)
+        names = {"feature_names_in_": np.array(columns, dtype=object)} if _has_names(X) else {}
+        vars(self).update(fitted, n_features_in_=len(columns), **names)
 
     def _rows(self, X: Any) -> _Floats:
         if not hasattr(self, "weights_"):
@@ -230,7 +254,7 @@ class GaussianMixture(Estimator):
 
     def _matrices(self, arrays: dict[str, _Floats], leading: tuple[int, ...]) -> _Floats:
         """Returns full covariance matrices [draws x components x columns x columns]."""
-        K, d = self.n_components, self.n_features_in_
+        K, d = arrays["means"].shape[-2:]
         count = leading[0] if leading else 1
         if "covariances" in arrays:
             return arrays["covariances"].reshape(count, K, d, d)
@@ -239,12 +263,29 @@ class GaussianMixture(Estimator):
         scales = arrays["scales"].reshape(count, K, -1)
         return np.asarray(np.broadcast_to(scales, (count, K, d))[..., None] ** 2 * np.eye(d))
 
-    def _set(self, weights: _Floats, means: _Floats, covariances: _Floats) -> None:
-        self._weights, self._means = weights, means
-        self._factors = np.linalg.cholesky(covariances)
-        self.weights_ = np.asarray(weights.mean(axis=0))
-        self.means_ = np.asarray(means.mean(axis=0))
-        self.covariances_ = np.asarray(covariances.mean(axis=0))
+    def _fitted(self, weights: _Floats, means: _Floats, covariances: _Floats) -> dict[str, Any]:
+        """Returns the attributes of a fitted mixture. The first axis of the arguments is the axis of draws.
+
+        Raises InputError if a covariance is not positive definite.
+        """
+        try:
+            factors = np.linalg.cholesky(covariances)
+        except np.linalg.LinAlgError:
+            draw, k = np.argwhere(~_are_positive_definite(covariances))[0]
+            of_draw = f" of draw {draw}" if len(covariances) > 1 else ""
+            raise _emomc.InputError(
+                f"X: the covariance of component {k}{of_draw} is not positive definite, as where a column is a linear "
+                "function of others or a component has too few rows; leave the column out, use fewer components, or "
+                'covariance_type="diag"'
+            ) from None
+        return {
+            "_weights": weights,
+            "_means": means,
+            "_factors": factors,
+            "weights_": np.asarray(weights.mean(axis=0)),
+            "means_": np.asarray(means.mean(axis=0)),
+            "covariances_": np.asarray(covariances.mean(axis=0)),
+        }
 
     def _used(self) -> list[int]:
         count = len(self._weights)
@@ -262,6 +303,40 @@ class GaussianMixture(Estimator):
             log_det = np.log(np.diag(factor)).sum()
             result[:, k] = np.log(weight) - 0.5 * (z * z).sum(axis=0) - log_det - 0.5 * d * np.log(2 * np.pi)
         return result
+
+
+def _are_positive_definite(matrices: _Floats) -> NDArray[np.bool_]:
+    """Returns whether each matrix has a Cholesky factor [...]."""
+    result = np.ones(matrices.shape[:-2], dtype=bool)
+    for index in np.ndindex(*result.shape):
+        try:
+            np.linalg.cholesky(matrices[index])
+        except np.linalg.LinAlgError:
+            result[index] = False
+    return result
+
+
+#: Number of rows from which few distinct values of a column are a reason for a warning.
+_FEWEST_ROWS = 20
+
+
+def _warn_of_few_values(names: list[str], table: _Floats, n_components: int) -> None:
+    """Warns of columns with two values or one, or with no more values than components, whose scales then collapse."""
+    if len(table) < _FEWEST_ROWS:
+        return
+    most = max(2, n_components)
+    few: list[str] = []
+    for name, column in zip(names, table.T, strict=True):
+        if len(np.unique(column[:1000])) > most:
+            continue
+        if (count := len(np.unique(column))) <= min(most, len(column) // 5):
+            few.append(f"{name} has {'one value' if count == 1 else f'{count} values'} only")
+    if few:
+        more = f", and {len(few) - 3} more columns" if len(few) > 3 else ""
+        _arguments.warn(
+            f"{'; '.join(few[:3])}{more}: no mixture of Gaussians describes such a column, and scales at their lower bound "
+            "determine the fit; leave it out"
+        )
 
 
 def _has_names(X: Any) -> bool:

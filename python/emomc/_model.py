@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 from ._data import columns_of
-from ._function import compile_rows
+from ._failures import Watch
+from ._function import RowFunction, compile_rows
 from ._priors import Prior, flat_priors
 
 Order = Literal["", "increasing", "decreasing"]
@@ -33,7 +35,7 @@ class Parameter:
     order: Order = ""
 
     def __post_init__(self) -> None:
-        if self.length < 0:
+        if _arguments.integer("length", self.length, -_arguments.MOST_INT, _arguments.MOST_INT) < 0:
             raise ValueError(f"length: {self.length}; allowed: 0, a number, or the length of a list")
         if self.support == "simplex" and self.length < 2:
             raise ValueError("a simplex is a list of 2 or more weights; write its length: emomc.simplex(3)")
@@ -96,7 +98,8 @@ class Linear:
     """A linear predictor: intercept + sum of coefficients[j] x columns[j] + offset.
 
     `intercept` and `coefficients` are the names of parameters that the predictor declares: a number, and a list with
-    one number for each column. Without `intercept` there is no such parameter. `offset` is an expression.
+    one number for each column. Without `intercept` there is no such parameter. `offset` is an expression. Raises
+    TypeError if `columns` is a text instead of a list, or another argument is no text.
 
     >>> import emomc
     >>> model = emomc.Model(data={"y": [0.0, 1, 3], "x": [0.0, 1, 2]}, log_density="normal_lpdf(y, eta, 1)",
@@ -110,6 +113,12 @@ class Linear:
     coefficients: str
     intercept: str = ""
     offset: str = ""
+
+    def __post_init__(self) -> None:
+        for i, column in enumerate(_arguments.elements("columns", self.columns, "names of columns")):
+            _arguments.text(f"columns[{i}]", column)
+        for name in ("coefficients", "intercept", "offset"):
+            _arguments.text(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -135,10 +144,15 @@ class _Density:
     """A posterior density with two kinds of coordinates: base of Model and of the posterior of a mixture.
 
     A point is `theta`, parameters in the data's own units, or `u`, unconstrained real numbers. Arrays of another shape
-    raise InputError or ValueError.
+    raise InputError or ValueError. An exception of a log density that is a function raises DensityError.
     """
 
     _posterior: _emomc.Posterior
+    _function: RowFunction | None = None  # keeps the compiled code of a log density that is a function
+
+    def _watched(self) -> Watch:
+        """Returns a context in which an exception of a log density that is a function raises DensityError."""
+        return Watch([]) if self._function is None else self._function.watch(self._posterior)
 
     @property
     def names(self) -> list[str]:
@@ -161,7 +175,8 @@ class _Density:
         The result is a number, or an array with the leading axes of theta; -inf outside the support. Draws have the
         same value as `draws["log_density"]`.
         """
-        return _each(self._posterior.log_posterior, theta)
+        with self._watched():
+            return _each(self._posterior.log_posterior, theta)
 
     def log_density(self, u: ArrayLike) -> Any:
         """Returns the log density at unconstrained points u [..., num_unconstrained]: a number, or an array [...].
@@ -169,14 +184,16 @@ class _Density:
         The log density is log_posterior(constrain(u)) plus the log Jacobian of the map from u to the parameters. If the
         model standardises columns, these are the parameters for standardised columns.
         """
-        return _each(self._posterior.log_density, u)
+        with self._watched():
+            return _each(self._posterior.log_density, u)
 
     def log_density_and_gradient(self, u: ArrayLike) -> tuple[float, NDArray[np.float64]]:
         """Returns log_density(u) at one point u [num_unconstrained], and its gradient [num_unconstrained].
 
         Raises InputError if the likelihood has no gradient.
         """
-        return self._posterior.log_density_and_gradient(_vector(u))
+        with self._watched():
+            return self._posterior.log_density_and_gradient(_vector(u))
 
     def check_gradient(self, u: ArrayLike | None = None) -> GradientCheck:
         """Compares the gradient at u [num_unconstrained] with central differences of log_density; None: at `initial()`.
@@ -185,7 +202,8 @@ class _Density:
         gradient or log_density(u) is not finite.
         """
         point = self.initial() if u is None else _vector(u)
-        compared, worst, derivative, difference, bound = self._posterior.check_gradient(point)
+        with self._watched():
+            compared, worst, derivative, difference, bound = self._posterior.check_gradient(point)
         if compared == 0:
             raise _emomc.InputError("u: the log density is not finite there, so that there is no gradient to compare")
         return GradientCheck(abs(derivative - difference) <= bound, compared, worst, derivative, difference)
@@ -203,7 +221,8 @@ class _Density:
 
     def initial(self, seed: int = 0) -> NDArray[np.float64]:
         """Returns a draw from the prior, as an unconstrained point u [num_unconstrained], with a finite log density."""
-        return self._posterior.initial(seed)
+        with self._watched():
+            return self._posterior.initial(_arguments.integer("seed", seed, 0, _arguments.MOST_SEED))
 
 
 class Model(_Density):
@@ -224,6 +243,9 @@ class Model(_Density):
         arguments of the function have the names of columns and parameters; a column is a float, a parameter is a float
         or, if it is a list, an array. Numba compiles the function for the CPU (numba.njit with error_model="numpy",
         unless the function is already compiled) and, if a GPU samples, for the GPU (numba-cuda), from the same source.
+        An exception of the function raises DensityError, which names the row. On the CPU, an index that an array does
+        not have is such an exception. A GPU does not check indices, and does not sample functions with `raise` or
+        `assert`. Indices are therefore also checked for all rows when the model is made, unless the data are on a GPU.
         A run in a directory can be resumed only if the sources of the function and of `gradient` are the same; values
         that they read besides their arguments are not compared.
     gradient
@@ -248,11 +270,12 @@ class Model(_Density):
     simulate
         Distributions of columns by name, such as `simulate={"y": "poisson_log_rng(eta)"}`, for replicates of the data
         (`Draws.to_datatree`). Required only if rows have weights, or the log density is not a sum of densities of
-        columns, each of them a `_lpdf`, a `_lpmf` or a `log_mix` of such.
+        columns, each of them a `_lpdf`, a `_lpmf` or a `log_mix` of such. A name that is no column must occur in a
+        later expression.
     linear
         Linear predictors by name.
     constants
-        Numbers and lists of numbers by name.
+        Finite numbers and lists of one or more finite numbers by name.
     weights
         Name of a column by which the log density of each row is multiplied; "": no weights.
     precision
@@ -261,7 +284,8 @@ class Model(_Density):
     Raises
     ------
     InputError
-        if an expression, a prior or the data are not allowed; the message names the key.
+        if an expression, a prior or the data are not allowed, or a function uses an element that an array does not
+        have; the message names the key, and the row.
     ImportError
         if the log density is a function and Numba is missing.
     ValueError, TypeError
@@ -296,17 +320,12 @@ class Model(_Density):
     ) -> None:
         columns, arrays = columns_of(data)
         declared: list[tuple[str, str, int, str]] = []
-        for name, parameter in (parameters or {}).items():
+        for name, parameter in _arguments.mapping("parameters", parameters, "parameters by name").items():
             if not isinstance(parameter, Parameter):
                 raise TypeError(f"parameters[{name!r}] is no parameter; write one such as emomc.real()")
             declared.append((name, parameter.support, parameter.length, parameter.order))
-        numbers: list[tuple[str, list[int], list[float]]] = []
-        for name, value in (constants or {}).items():
-            array = np.asarray(value, dtype=np.float64)
-            if array.ndim > 1:
-                raise ValueError(f"constants[{name!r}]: {array.ndim} axes; allowed: a number or a list")
-            numbers.append((name, list(array.shape), array.ravel().tolist()))
-        function = None
+        given_priors = _arguments.mapping("priors", priors, "priors by the names of the parameters")
+        numbers = _constants(constants)
         if not isinstance(log_density, str):
             if not callable(log_density):
                 raise TypeError("log_density: allowed: an expression, or a function of columns and parameters")
@@ -314,32 +333,78 @@ class Model(_Density):
                 if given:
                     raise ValueError(f"{key}: allowed with an expression only; a function computes all of the log density itself")
             lengths = {name: length for name, _, length, _ in declared}
-            function = compile_rows(log_density, columns, lengths, gradient)
+            self._function = compile_rows(log_density, columns, lengths, gradient)
         elif gradient is not None:
             raise ValueError("gradient: the gradient of an expression is derived automatically; allowed if log_density is a function")
-        self._function = function  # keeps the compiled code
         self._posterior = _emomc.Posterior.expression(
             columns=columns,
             arrays=arrays,
             parameters=declared,
-            log_density="" if function else str(log_density),
-            priors=flat_priors(dict(priors)),
-            where=list((where or {}).items()),
-            prepare=list((prepare or {}).items()),
-            derived=list((derived or {}).items()),
-            rows=list((rows or {}).items()),
-            simulate=list((simulate or {}).items()),
-            linear=[
-                (name, p.intercept, list(p.columns), p.coefficients, p.offset) for name, p in (linear or {}).items()
-            ],
+            log_density="" if self._function else str(log_density),
+            priors=flat_priors(given_priors),
+            where=_texts("where", where),
+            prepare=_texts("prepare", prepare),
+            derived=_texts("derived", derived),
+            rows=_texts("rows", rows),
+            simulate=_simulated(simulate, columns),
+            linear=_predictors(linear),
             constants=numbers,
-            weights=weights,
-            precision=precision,
-            function=function,
+            weights=_arguments.text("weights", weights),
+            precision=_arguments.text("precision", precision),
+            function=self._function,
         )
+        if self._function:
+            self._function.check_indices(self._posterior, columns, arrays)
 
     def __repr__(self) -> str:
         return f"emomc.Model({self.num_parameters} parameters)"
+
+
+def _constants(constants: Mapping[str, ArrayLike] | None) -> list[tuple[str, list[int], list[float]]]:
+    """Returns the names, shapes and values of constants."""
+    result: list[tuple[str, list[int], list[float]]] = []
+    for name, value in _arguments.mapping("constants", constants, "numbers and lists by name").items():
+        key = f"constants[{name!r}]"
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{key}: values of type {array.dtype}; allowed: a number or a list of numbers")
+        if array.ndim > 1:
+            raise ValueError(f"{key}: {array.ndim} axes; allowed: a number or a list")
+        if array.size == 0:
+            raise ValueError(f"{key}: the list is empty; allowed: one or more numbers")
+        array = array.astype(np.float64)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{key}: {array[~np.isfinite(array)].flat[0]} is not finite; allowed: finite numbers")
+        result.append((name, list(array.shape), array.ravel().tolist()))
+    return result
+
+
+def _texts(key: str, texts: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """Returns pairs of names and expressions."""
+    given = _arguments.mapping(key, texts, "expressions by name")
+    return [(name, _arguments.text(f"{key}[{name!r}]", text)) for name, text in given.items()]
+
+
+def _simulated(simulate: Mapping[str, str] | None, columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns pairs of names and expressions. A name that is no column must occur in a later expression."""
+    given = _texts("simulate", simulate)
+    for i, (name, _) in enumerate(given):
+        if name not in columns and not any(re.search(rf"\b{re.escape(name)}\b", text) for _, text in given[i + 1 :]):
+            raise _emomc.InputError(
+                f"simulate: {name} is no column of the data, and no later expression uses it; "
+                f"{_arguments.nearest(name, columns)}columns: {', '.join(columns)}"
+            )
+    return given
+
+
+def _predictors(linear: Mapping[str, Linear] | None) -> list[tuple[str, str, list[str], str, str]]:
+    """Returns the name, intercept, columns, coefficients and offset of each linear predictor."""
+    result: list[tuple[str, str, list[str], str, str]] = []
+    for name, p in _arguments.mapping("linear", linear, "linear predictors by name").items():
+        if not isinstance(p, Linear):
+            raise TypeError(f"linear[{name!r}] is no linear predictor; write one such as emomc.Linear([\"x\"], \"b\")")
+        result.append((name, p.intercept, list(p.columns), p.coefficients, p.offset))
+    return result
 
 
 def _vector(values: ArrayLike) -> NDArray[np.float64]:

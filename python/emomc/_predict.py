@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 from ._data import columns_of, shape_of
 
 _Floats = NDArray[np.float64]
@@ -122,12 +120,12 @@ def predict(
     draws: _emomc.Draws, posterior: _emomc.Posterior | None, data: Any, quantiles: Sequence[float], most_draws: int
 ) -> Predictions:
     """Implements Draws.predict. `posterior` was sampled; None: the likelihood is read from the run directory."""
-    levels = [float(level) for level in np.atleast_1d(np.asarray(quantiles, dtype=np.float64))]
-    if int(most_draws) < 1:
-        raise _emomc.InputError(f"most_draws: {most_draws} is out of range; allowed: 1 or more")
+    given = [quantiles] if isinstance(quantiles, int | float) else np.asarray(quantiles).tolist()
+    levels = [_arguments.real("quantiles", level) for level in _arguments.elements("quantiles", given, "levels")]
+    most = _arguments.integer("most_draws", most_draws, 1)
     columns, arrays = ([], []) if data is None else _needed(data, *_emomc.predicted_columns(draws, posterior))
     names, num_draws, mean, sd, at_levels, found = _emomc.predict(
-        draws, posterior, columns, arrays, int(most_draws), levels
+        draws, posterior, columns, arrays, most, levels
     )
     if found is None:
         outputs = {
@@ -137,9 +135,8 @@ def predict(
         return Predictions(outputs, levels, num_draws, None)
     component, differ, is_most_probable, candidates, used, overlap = found
     if overlap:
-        warnings.warn(
-            f"{overlap}; their probabilities depend on how draws are matched, but of the partition only the numbers of the components do",
-            stacklevel=3,
+        _arguments.warn(
+            f"{overlap}; their probabilities depend on how draws are matched, but of the partition only the numbers of the components do"
         )
     partition = Partition(component, differ, is_most_probable, candidates, used)
     return Predictions({"component": Prediction(mean, sd, at_levels)}, levels, num_draws, partition)
@@ -163,8 +160,7 @@ def _needed(data: Any, every: list[str], needed: list[str]) -> tuple[list[str], 
     there = {str(name): data[name] for name in (data.columns if is_frame else data)}
     for name in needed:
         if name not in there:
-            near = difflib.get_close_matches(name, there, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
+            hint = _arguments.nearest(name, there)
             raise _emomc.InputError(f"data: there is no column {name}; {hint}needed: {', '.join(needed)}")
     if needed or not there:
         return columns_of({name: there[name] for name in needed})

@@ -8,7 +8,7 @@ from typing import Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _emomc
+from . import _arguments, _emomc
 
 Argument = Union["Prior", ArrayLike]
 #: Shape and row-major values of an argument; None: the argument has a prior of its own.
@@ -33,7 +33,10 @@ class Prior:
     arguments: dict[str, Argument]
 
     def flat(self, name: str) -> dict[str, PriorTuple]:
-        """Returns this prior by the parameter's name, and the priors of its arguments by `name.argument`."""
+        """Returns this prior by the parameter's name, and the priors of its arguments by `name.argument`.
+
+        Raises InputError or TypeError if the family or an argument is not allowed.
+        """
         own: list[ArgumentTuple] = []
         result: dict[str, PriorTuple] = {name: (self.family, own)}
         for argument in _argument_names(name, self):
@@ -42,14 +45,19 @@ class Prior:
                 own.append(None)
                 result |= value.flat(f"{name}.{argument}")
                 continue
-            array = np.asarray(value, dtype=np.float64)
+            array = np.asarray(value)
+            if array.dtype.kind not in "biuf":
+                raise TypeError(f"priors[{name!r}]: {argument} is {value!r}; allowed: a number, an array of numbers, or a prior")
+            array = array.astype(np.float64)
+            if np.isnan(array).any():
+                raise _emomc.InputError(f"priors[{name!r}]: {argument} is NaN; allowed: numbers")
             own.append((list(array.shape), array.ravel().tolist()))
         return result
 
 
 def _argument_names(name: str, prior: Prior) -> list[str]:
     """Returns the names of a prior's arguments in the order of its family. Raises InputError for others."""
-    names = _emomc.prior_arguments(prior.family)
+    names = _emomc.prior_arguments(_arguments.text(f"priors[{name!r}]", prior.family))
     if set(names) != set(prior.arguments):
         raise _emomc.InputError(
             f"priors[{name!r}]: {prior.family} with arguments {', '.join(prior.arguments)}; allowed: {', '.join(names)}"

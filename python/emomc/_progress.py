@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from . import _arguments
+
 #: A function of the step, the number of steps, the step at which warm-up ends, the mean acceptance rate, and seconds.
 Progress = Callable[[int, int, int, float, float], Any]
 #: A function of the name of a stage, the number of items that are done, and the number of all items.
@@ -42,9 +44,13 @@ class Line:
 
 
 class StageLine:
-    """A context that shows the progress of stages by a line, or by a function of the caller."""
+    """A context that shows the progress of stages by a line, or by a function of the caller.
+
+    Raises TypeError if `progress` has another type.
+    """
 
     def __init__(self, progress: bool | StageProgress | None) -> None:
+        _arguments.progress(progress)
         shown = progress is True or (progress is None and is_interactive())
         self._line = Line() if shown else None
         self._call = progress if callable(progress) else None

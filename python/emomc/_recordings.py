@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
-from ._data import _array
+from . import _arguments, _emomc
+from ._data import _array, is_on_gpu
 
 
 class Recordings:
@@ -22,17 +22,20 @@ class Recordings:
 
     @classmethod
     def of(cls, X: Any, rate: float | Sequence[float] | None, names: Sequence[str] | None, what: str = "X") -> Recordings:
-        if isinstance(X, str | bytes | os.PathLike | Mapping):
+        if isinstance(X, str | bytes | os.PathLike | Mapping) or not isinstance(X, Iterable):
             raise _emomc.InputError(f"{what}: {type(X).__name__}; allowed: a list of recordings")
         given = list(X)
         if not given:
             raise _emomc.InputError(f"{what}: there are no recordings")
-        rates = [rate] * len(given) if rate is None or np.ndim(rate) == 0 else list(np.asarray(rate, dtype=float))
+        rates = [rate] * len(given) if rate is None or np.ndim(rate) == 0 else np.asarray(rate).tolist()
         if len(rates) != len(given):
             raise _emomc.InputError(f"sampling_rate: {len(rates)} rates of {len(given)} recordings")
         items = [_item(f"{what}[{i}]", one, rates[i]) for i, one in enumerate(given)]
         width = len(str(len(given)))
-        called = [f"{what}[{i:0{width}}]" for i in range(len(given))] if names is None else [str(name) for name in names]
+        if names is None:
+            called = [f"{what}[{i:0{width}}]" for i in range(len(given))]
+        else:
+            called = [str(name) for name in _arguments.elements("names", names, "names")]
         if len(called) != len(given):
             raise _emomc.InputError(f"names: {len(called)} names of {len(given)} recordings")
         if len(set(called)) != len(called):
@@ -42,6 +45,7 @@ class Recordings:
 
     def emotions(self, y: Sequence[Any]) -> list[str]:
         """Returns the class of each recording. Raises InputError for numbers that are not integers."""
+        y = y if isinstance(y, str | bytes) else _arguments.elements("y", y, "labels")
         if any(isinstance(value, float | np.floating) and not float(value).is_integer() for value in y):
             raise _emomc.InputError(
                 "y: numbers, and Classifier predicts classes; allowed: names of classes; Regressor predicts numbers"
@@ -52,14 +56,13 @@ class Recordings:
         """Returns the labels as texts. Raises InputError if there is not one for each recording."""
         if isinstance(values, str | bytes):
             raise _emomc.InputError(f"{what}: a text; allowed: a list, with one of each recording")
-        given = list(values)
+        given = _arguments.elements(what, values, "labels")
         if len(given) != len(self.items):
             raise _emomc.InputError(f"{what}: {len(given)} of {len(self.items)} recordings")
         for i, value in enumerate(given):
             if _is_missing(value):
                 raise _emomc.InputError(f"{what}[{i}]: {value!r}; allowed: a label for each recording")
-        texts = [str(value) for value in given]
-        return texts
+        return [str(value) for value in given]
 
 
 def _is_missing(value: Any) -> bool:
@@ -132,8 +135,8 @@ def _one_rate(sampling_rate: float | Sequence[float] | None, enrolment: Any) -> 
 
 def refuse_existing_model(directory: str | os.PathLike[str], overwrite: bool) -> str:
     """Returns the path. Raises InputError if the directory has a model and `overwrite` is False."""
-    path = os.fspath(directory)
-    if not overwrite and os.path.lexists(os.path.join(path, "model.json")):
+    path = _arguments.path("directory", directory)
+    if not _arguments.flag("overwrite", overwrite) and os.path.lexists(os.path.join(path, "model.json")):
         raise _emomc.InputError(f"{path}: has a model; allowed: overwrite=True, or another directory")
     return path
 
@@ -147,6 +150,8 @@ def refuses(unreadable: str) -> bool:
 def _item(what: str, one: Any, rate: Any) -> Any:
     if isinstance(one, str | os.PathLike):
         return os.fspath(one)
+    if is_on_gpu(one):
+        raise _emomc.InputError(f"{what}: an array of a GPU; allowed: a copy of it in the host's memory")
     samples = _array(what, one)
     if samples.ndim not in (1, 2):
         raise _emomc.InputError(f"{what}: an array with {samples.ndim} axes; allowed: samples, or samples x channels")
@@ -164,4 +169,7 @@ def _item(what: str, one: Any, rate: Any) -> Any:
         scaled = samples / -float(np.iinfo(samples.dtype).min)
     else:
         raise _emomc.InputError(f"{what}: samples of type {samples.dtype}; allowed: floating-point, int16, int32")
-    return np.ascontiguousarray(scaled.reshape(len(scaled), -1)), float(rate)
+    hertz = _arguments.real("sampling_rate", rate)
+    if not 0 < hertz < float("inf"):
+        raise _emomc.InputError(f"sampling_rate: {hertz:g} is out of range; allowed: above 0, in Hz")
+    return np.ascontiguousarray(scaled.reshape(len(scaled), -1)), hertz

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _emomc
+from . import _arguments, _emomc
 from ._estimator import Estimator, not_fitted, numbers_of, seed_of
 from ._progress import StageLine, StageProgress
 from ._recordings import Recordings, predicted_by_speaker, refuse_existing_model, refuses
@@ -41,7 +41,7 @@ class PredictedNumbers:
 
         Raises InputError if the level is not above 0 and below 1.
         """
-        if not 0 < level < 1:
+        if not 0 < _arguments.real("level", level) < 1:
             raise _emomc.InputError(f"level: {level} is out of range; allowed: above 0 and below 1")
         mean, scale = (np.ascontiguousarray(values, dtype=np.float64).ravel() for values in (self.mean, self.scale))
         ends = _emomc.predictive_intervals(mean, scale, self.degrees_of_freedom, float(level))
@@ -103,6 +103,14 @@ class Regressor(Estimator):
     (True, (3,))
     """
 
+    _model: _emomc.RegressionModel
+    dimensions_: NDArray[Any]
+    prior_sd_: _Floats
+    noise_sd_: _Floats
+    sd_factor_: _Floats
+    notes_: list[str]
+    sampling_rate_: float
+
     def __init__(
         self,
         functionals: Literal["cepstra", "prosody", "full", "compact"] = "full",
@@ -117,6 +125,13 @@ class Regressor(Estimator):
         self.sd_factor = sd_factor
         self.random_state = random_state
         self.n_threads = n_threads
+
+    def __sklearn_tags__(self) -> Any:
+        """Returns the tags of the estimator; only scikit-learn calls this method."""
+        from sklearn.utils import RegressorTags, InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False)
+        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags(), input_tags=inputs)
 
     def __repr__(self) -> str:
         fitted = f", dimensions={self.dimensions_.tolist()!r}" if hasattr(self, "dimensions_") else ""
@@ -151,33 +166,20 @@ class Regressor(Estimator):
         whose numbers are all equal. Ctrl-C raises KeyboardInterrupt.
         """
         given = Recordings.of(X, sampling_rate, names)
-        dimensions, numbers = _numbers(y, given.names)
+        dimensions, numbers = numbers_of_dimensions(y, given.names)
         who = given.texts("speakers", speakers)
-        if self.functionals not in _FUNCTIONALS:
-            raise _emomc.InputError(f"functionals: {self.functionals} is unknown; allowed: {', '.join(_FUNCTIONALS)}")
-        sds = numbers_of("prior_sds", self.prior_sds)
-        if not sds or not all(0 < sd <= 1000 for sd in sds):
-            raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
-        if self.sd_factor is not None and not 0 < self.sd_factor <= 1000:
-            raise _emomc.InputError(f"sd_factor: {self.sd_factor} is out of range; allowed: above 0, up to 1000, or None")
-        if not 0 <= int(self.n_threads) <= 4096:
-            raise _emomc.InputError(f"n_threads: {self.n_threads} is out of range; allowed: 0 to 4096")
         with StageLine(progress) as show:
-            self._model, self.notes_ = _emomc.train_regression(
+            model, notes = _emomc.train_regression(
                 recordings=given.items,
                 names=given.names,
                 speakers=who,
                 numbers=numbers,
                 refuse=refuses(unreadable),
-                functionals=self.functionals,
-                prior_sds=sds,
-                sd_factor=None if self.sd_factor is None else float(self.sd_factor),
-                seed=seed_of(self.random_state),
-                threads=int(self.n_threads),
-                dimensions=dimensions,
+                options=self._options(dimensions),
                 progress=show,
             )
-        self._set()
+        # One call, so that Ctrl-C cannot leave a part of the attributes.
+        vars(self).update(_attributes(model), notes_=notes)
         return self
 
     def predict_distribution(
@@ -203,7 +205,7 @@ class Regressor(Estimator):
 
         Raises InputError if a recording cannot be predicted; the message names the recording.
         """
-        arrays = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, int(self.n_threads))
+        arrays = predicted_by_speaker(self._fitted(), X, sampling_rate, speakers, enrolment, self._threads())
         one = len(self.dimensions_) == 1
         mean, scale, sd = (values[:, 0] if one else values for values in arrays[:3])
         return PredictedNumbers(mean, scale, sd, arrays[3])
@@ -259,17 +261,31 @@ class Regressor(Estimator):
 
         Raises InputError if the directory has no model, or a damaged one, or a classifier.
         """
-        model = _emomc.RegressionModel.load(os.fspath(directory))
+        model = _emomc.RegressionModel.load(_arguments.path("directory", directory))
         regressor = cls(model.functionals or "full", random_state=model.seed)  # type: ignore[arg-type]
-        regressor._model = model
-        regressor._set()
+        vars(regressor).update(_attributes(model))
         return regressor
 
-    def _set(self) -> None:
-        model: _emomc.RegressionModel = self._model
-        self.dimensions_ = np.array(model.dimensions)
-        self.prior_sd_, self.noise_sd_ = np.array(model.prior_sds), np.array(model.noise_sds)
-        self.sd_factor_, self.sampling_rate_ = np.array(model.sd_factors), model.sample_rate
+    def _threads(self) -> int:
+        return _arguments.integer("n_threads", self.n_threads, 0, 4096)
+
+    def _options(self, dimensions: list[str]) -> _emomc.SoftmaxOptions:
+        if self.functionals not in _FUNCTIONALS:
+            raise _emomc.InputError(f"functionals: {self.functionals} is unknown; allowed: {', '.join(_FUNCTIONALS)}")
+        sds = numbers_of("prior_sds", self.prior_sds)
+        if not sds or not all(0 < sd <= 1000 for sd in sds):
+            raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
+        factor = None if self.sd_factor is None else _arguments.real("sd_factor", self.sd_factor)
+        if factor is not None and not 0 < factor <= 1000:
+            raise _emomc.InputError(f"sd_factor: {self.sd_factor} is out of range; allowed: above 0, up to 1000, or None")
+        return _emomc.regression_options(
+            functionals=self.functionals,
+            prior_sds=sds,
+            sd_factor=factor,
+            seed=seed_of(self.random_state),
+            threads=self._threads(),
+            dimensions=dimensions,
+        )
 
     def _fitted(self) -> _emomc.RegressionModel:
         if not hasattr(self, "_model"):
@@ -277,7 +293,19 @@ class Regressor(Estimator):
         return self._model
 
 
-def _numbers(y: Any, names: Sequence[str]) -> tuple[list[str], _Floats]:
+def _attributes(model: _emomc.RegressionModel) -> dict[str, Any]:
+    """Returns the attributes of a fitted regressor."""
+    return {
+        "_model": model,
+        "dimensions_": np.array(model.dimensions),
+        "prior_sd_": np.array(model.prior_sds),
+        "noise_sd_": np.array(model.noise_sds),
+        "sd_factor_": np.array(model.sd_factors),
+        "sampling_rate_": model.sample_rate,
+    }
+
+
+def numbers_of_dimensions(y: Any, names: Sequence[str]) -> tuple[list[str], _Floats]:
     """Returns the names of the dimensions, and the numbers [recordings x dimensions]. Raises InputError."""
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):
         y = {name: y[name] for name in y.columns}

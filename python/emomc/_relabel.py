@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -54,15 +53,19 @@ def relabel(draws: Any, components: str = "component", *, group: str = "posterio
     """
     if isinstance(draws, Draws):
         return draws
-    if isinstance(draws, Mapping) and all(isinstance(value, np.ndarray) for value in draws.values()):
-        dims = {name: ["chain", "draw"] + [components][: array.ndim - 2] for name, array in draws.items()}
-        dims = {name: axes + [str(i) for i in range(draws[name].ndim - len(axes))] for name, axes in dims.items()}
-        return _relabelled({name: np.asarray(array) for name, array in draws.items()}, dims, components)
+    if isinstance(draws, dict):
+        arrays = {name: np.asarray(array) for name, array in draws.items()}
+        dims = {name: ["chain", "draw"] + [components][: array.ndim - 2] for name, array in arrays.items()}
+        dims = {name: axes + [str(i) for i in range(arrays[name].ndim - len(axes))] for name, axes in dims.items()}
+        return _relabelled(arrays, dims, components)
     if hasattr(draws, "data_vars") and not hasattr(draws, "children"):
         return _of_dataset(draws, components)
     parts = _names_of_groups(draws)
     if group not in parts:
-        raise ValueError(f"draws: there is no group {group}; allowed: an InferenceData, a DataTree, a Dataset, or a dict")
+        what = f"there is no group {group}" if parts else f"a value of type {type(draws).__name__}"
+        raise (ValueError if parts else TypeError)(
+            f"draws: {what}; allowed: an InferenceData, a DataTree, a Dataset, or a dict of arrays"
+        )
     if hasattr(draws, "children"):  # a DataTree
         tree = draws.copy()
         tree[group] = type(draws)(dataset=_of_dataset(draws[group].to_dataset(), components))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._emomc import InputError
+from . import _arguments
+from ._arguments import MOST_INT, MOST_SEED
 from ._draws import Draws, DrawsWarning, Interrupted
+from ._emomc import InputError
 from ._model import _Density
 from ._progress import Line, Progress, is_interactive
 
@@ -30,7 +30,7 @@ def sample(
     proposal: str = "",
     shape: str = "",
     target_acceptance: float = 0.0,
-    until: dict[str, float] | None = None,
+    until: Mapping[str, float] | None = None,
     superchains: int = 0,
     tempering: int | Mapping[str, Any] | None = None,
     backend: str = "auto",
@@ -74,8 +74,8 @@ def sample(
     target_acceptance
         Acceptance rate to which the proposal adapts, above 0 and below 1; 0: the proposal's default.
     until
-        Conditions that end the run early: {"ess": 1000}, if all quantities have this effective sample size;
-        {"seconds": 60}, after this time.
+        Conditions that end the run early, each above 0: {"ess": 1000}, if all quantities have this effective sample
+        size; {"seconds": 60}, after this time.
     superchains
         Number of superchains, sets of chains with a common starting point, for nested R-hat; 0: none.
     tempering
@@ -104,9 +104,10 @@ def sample(
     Raises
     ------
     InputError
-        if an option is not allowed.
+        if an option is not allowed, or no draw from the prior, of a hundred, has a finite density to start from.
     DensityError
-        if the density is not a number at a start, or too often during the run.
+        if the density is not a number too often during the run, the density or its gradient is not finite at a start
+        that is not a draw from the prior, or a log density that is a function raises an exception.
     Interrupted
         if Ctrl-C ends the run (a KeyboardInterrupt). The attribute `draws` has the draws so far, and a directory has a
         checkpoint.
@@ -114,6 +115,8 @@ def sample(
         if memory is insufficient, or the disk, the compiler or the GPU fails.
     ValueError
         if arguments contradict each other, or `until` or `tempering` has an unknown key.
+    TypeError
+        if an argument has another type.
 
     Warns
     -----
@@ -129,56 +132,60 @@ def sample(
     >>> draws
     emomc.Draws(2 chains, 500 draws each: m)
     """
-    if resume and overwrite:
+    if not isinstance(model, _Density):
+        hint = ", such as its posterior(X)" if hasattr(model, "posterior") else ""
+        raise TypeError(f"model: a value of type {type(model).__name__}; allowed: a Model, or the posterior of a mixture{hint}")
+    options: dict[str, Any] = {
+        "chains": _arguments.integer("chains", chains, 1, MOST_INT),
+        "draws": None if draws is None else _arguments.integer("draws", draws, 1),
+        "max_draws": _arguments.integer("max_draws", max_draws, 1),
+        "warmup": None if warmup is None else _arguments.integer("warmup", warmup),
+        "thin": _arguments.integer("thin", thin, 1),
+        "seed": _arguments.integer("seed", seed, 0, MOST_SEED),
+        "init": _arguments.text("init", os.fspath(init) if isinstance(init, os.PathLike) else init),
+        "proposal": _arguments.text("proposal", proposal),
+        "shape": _arguments.text("shape", shape),
+        "target_acceptance": _arguments.real("target_acceptance", target_acceptance),
+        "superchains": _arguments.integer("superchains", superchains, 0, MOST_INT),
+        "backend": _arguments.text("backend", backend),
+        "threads": _arguments.integer("threads", threads, 0, MOST_INT),
+        "checkpoint_seconds": _arguments.real("checkpoint_seconds", checkpoint_seconds),
+    }
+    if _arguments.flag("resume", resume) and _arguments.flag("overwrite", overwrite):
         raise ValueError("resume, overwrite: both are True; allowed: one of them")
+    _arguments.flag("overwrite", overwrite)
+    _arguments.progress(progress)
     if directory is None and (resume or overwrite):
         raise ValueError("resume, overwrite: allowed with a directory only")
-    if directory is not None and not os.fspath(directory):
-        raise ValueError("directory: it is empty; allowed: a path, or None")
-    until = dict(until or {})
-    ess, seconds = float(until.pop("ess", 0)), float(until.pop("seconds", 0))
-    if until:
-        raise ValueError(f"until: {', '.join(until)} is unknown; allowed: ess, seconds")
+    where = "" if directory is None else _arguments.path("directory", directory)
+    ess, seconds = _until(until)
     rungs, ladder, every = _tempering(tempering)
-    _warn_of_gradient(model, seed)
     line = Line() if progress is True or (progress is None and is_interactive()) else None
     show: Progress | None = line.show if line else progress if callable(progress) else None
     try:
-        sampled: _emomc.Draws = model._posterior.sample(
-            chains=chains,
-            draws=draws,
-            max_draws=max_draws,
-            warmup=warmup,
-            thin=thin,
-            seed=seed,
-            init=init,
-            proposal=proposal,
-            shape=shape,
-            target_acceptance=target_acceptance,
-            until_ess=ess,
-            until_seconds=seconds,
-            superchains=superchains,
-            rungs=rungs,
-            ladder=ladder,
-            every=every,
-            backend=backend,
-            threads=threads,
-            directory="" if directory is None else os.fspath(directory),
-            existing="resume" if resume else "overwrite" if overwrite else "refuse",
-            checkpoint_seconds=checkpoint_seconds,
-            progress=show,
-        )
+        with model._watched() as watch:
+            _warn_of_gradient(model, options["seed"])
+            sampled: _emomc.Draws = model._posterior.sample(
+                **options,
+                until_ess=ess,
+                until_seconds=seconds,
+                rungs=rungs,
+                ladder=ladder,
+                every=every,
+                directory=where,
+                existing="resume" if resume else "overwrite" if overwrite else "refuse",
+                progress=watch.progress(show),
+            )
     finally:
         if line:
             line.end()
     if sampled.interrupted:
-        there = "" if directory is None else os.fspath(directory)
-        raise Interrupted(Draws(sampled, model) if sampled.num_draws > 0 else None, there)
+        raise Interrupted(Draws(sampled, model) if sampled.num_draws > 0 else None, where)
     result = Draws(sampled, model)
     problems = [finding for finding in result.diagnose() if finding.severity == "problem"]
     if problems:
         message = f"these draws should not be trusted as they are: {problems[0].text} (advice: draws.diagnose())"
-        warnings.warn(message, DrawsWarning, stacklevel=2)
+        _arguments.warn(message, DrawsWarning)
     return result
 
 
@@ -192,13 +199,23 @@ def _warn_of_gradient(model: _Density, seed: int) -> None:
     except InputError:  # The density is not finite there; sampling reports this if it matters.
         return
     if not check.agrees:
-        warnings.warn(
+        _arguments.warn(
             f"gradient: at a draw from the prior, element {check.worst} of the derivatives with respect to u is "
             f"{check.derivative:.6g}, and differences of log_density give {check.difference:.6g}; the draws follow "
-            "log_density whatever the gradient is, but a wrong one makes them slow",
-            UserWarning,
-            stacklevel=3,
+            "log_density whatever the gradient is, but a wrong one makes them slow"
         )
+
+
+def _until(until: Mapping[str, float] | None) -> tuple[float, float]:
+    """Returns the effective sample size and the seconds that end a run; 0: this condition is not given."""
+    given = _arguments.mapping("until", until, "ess and seconds")
+    if unknown := set(given) - {"ess", "seconds"}:
+        raise ValueError(f"until: {', '.join(sorted(unknown))} is unknown; allowed: ess, seconds")
+    for name in given:
+        given[name] = _arguments.real(f"until.{name}", given[name])
+        if not given[name] > 0:
+            raise InputError(f"until.{name}: {given[name]:g} is out of range; allowed: above 0")
+    return given.get("ess", 0.0), given.get("seconds", 0.0)
 
 
 def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[float], int]:
@@ -206,19 +223,19 @@ def _tempering(tempering: int | Mapping[str, Any] | None) -> tuple[int, list[flo
     if tempering is None:
         return 1, [], 0
     if not isinstance(tempering, Mapping):
-        return operator.index(tempering), [], 0
+        return _arguments.integer("tempering.rungs", tempering, 1, MOST_INT), [], 0
     if unknown := set(tempering) - {"rungs", "ladder", "every"}:
-        raise ValueError(f"tempering: {', '.join(sorted(unknown))} is unknown; allowed: rungs, ladder, every")
+        raise ValueError(f"tempering: {', '.join(sorted(map(str, unknown)))} is unknown; allowed: rungs, ladder, every")
     ladder, every = tempering.get("ladder", "adaptive"), tempering.get("every", "auto")
     if isinstance(ladder, str):
         if ladder != "adaptive":
             raise ValueError(f'tempering: a ladder of {ladder!r}; allowed: "adaptive", or a list of powers')
         ladder = []
-    powers = [float(power) for power in ladder]
-    if every == "auto":
+    powers = [_arguments.real("tempering.ladder", power) for power in _arguments.elements("tempering.ladder", ladder, "powers")]
+    if isinstance(every, str) and every == "auto":
         every = 0
-    elif (every := operator.index(every)) < 1:
+    elif (every := _arguments.integer("tempering.every", every)) < 1:
         raise ValueError(f'tempering: exchanges every {every} steps; allowed: "auto", or 1 or more')
     if "rungs" not in tempering and not powers:
         raise ValueError("tempering: it has no rungs; allowed: their number, or a ladder of powers")
-    return operator.index(tempering.get("rungs", len(powers))), powers, every
+    return _arguments.integer("tempering.rungs", tempering.get("rungs", len(powers)), 1, MOST_INT), powers, every

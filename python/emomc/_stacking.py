@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _arguments
 from ._compare import _group_numbers
-from ._draws import Draws, Rows
+from ._draws import Draws, Rows, draws_of, globs
 
 
 class Stacking(Rows):
@@ -42,8 +43,7 @@ class Stacking(Rows):
         The keys are name, label, mean, sd, q5, q50 and q95. `patterns` are shell globs such as "means*"; without
         patterns, all quantities are included.
         """
-        chosen = [patterns] if isinstance(patterns, str) else list(patterns)
-        return self._draws._draws.stacked_rows(self.weights.tolist(), chosen)
+        return self._draws._draws.stacked_rows(self.weights.tolist(), globs(patterns))
 
     def __str__(self) -> str:
         cells = [["chains", "weight", "mean log density", "elpd", "k > 0.7", "worst k"]]
@@ -98,9 +98,13 @@ def stack(
     >>> len(emomc.stack(mixture.draws_, clusters=[0, 0, 1, 1]))
     2
     """
-    posterior = draws._known_model()._posterior
+    model = draws_of("draws", draws)._known_model()
+    posterior = model._posterior
     groups = _group_numbers(by, posterior.num_rows)
-    numbers = [] if clusters is None else [int(cluster) for cluster in clusters]
+    given = [] if clusters is None else np.asarray(clusters).tolist()
+    numbers = [_arguments.integer("clusters", number, -_arguments.MOST_INT) for number in _arguments.elements("clusters", given, "numbers")]
     if any(number < 0 for number in numbers):
         raise ValueError("clusters: numbers below 0; allowed: 0, 1 and so on without gaps")
-    return Stacking(draws, posterior.stack(draws._draws, numbers, groups, draws_per_chain))
+    most = _arguments.integer("draws_per_chain", draws_per_chain, 1)
+    with model._watched():
+        return Stacking(draws, posterior.stack(draws._draws, numbers, groups, most))

@@ -13,9 +13,15 @@
 #include "emomc/sampler/draw_set.hpp"
 #include "emomc/sampler/evidence.hpp"
 #include "sampled.hpp"
+#include "words.hpp"
 
 namespace emomc::python {
 namespace {
+
+std::vector<std::string> in_python(std::vector<std::string> messages) {
+  for (std::string& message : messages) message = python::in_python(std::move(message));
+  return messages;
+}
 
 nb::list rows_of(const RunSummary& summary) {
   nb::list rows;
@@ -63,7 +69,7 @@ nb::dict evidence_of(const Draws& draws) {
     values[key] = value;
   values["mean_log_likelihood"] = vector_of(std::move(e.mean_log_likelihood));
   values["ess"] = vector_of(std::move(e.ess));
-  values["warnings"] = std::move(e.doubts);
+  values["warnings"] = in_python(std::move(e.doubts));
   return values;
 }
 
@@ -74,7 +80,7 @@ void add_draws(nb::module_& m) {
       .def_prop_ro("interrupted", [](const Sampled& s) { return s.interrupted; })
       .def_prop_ro("finished", [](const Sampled& s) { return s.draws.finished; })
       .def_prop_ro("ended_by", [](const Sampled& s) { return s.draws.ended_by; })
-      .def_prop_ro("warnings", [](const Sampled& s) { return s.draws.warnings; })
+      .def_prop_ro("warnings", [](const Sampled& s) { return in_python(s.draws.warnings); })
       .def_prop_ro("backend", [](const Sampled& s) { return s.draws.backend; })
       .def_prop_ro("names", [](const Sampled& s) { return s.draws.names(); })
       .def_prop_ro("directory", [](const Sampled& s) { return s.draws.directory.string(); })
@@ -174,7 +180,7 @@ void add_draws(nb::module_& m) {
            })
       .def("summary_text",
            [](const Sampled& s, const std::vector<std::string>& patterns, std::size_t most_rows) {
-             return to_text(summary(s.draws, patterns), most_rows);
+             return python::in_python(to_text(summary(s.draws, patterns), most_rows));
            })
       .def("summary_rows",
            [](const Sampled& s, const std::vector<std::string>& patterns) {
@@ -183,7 +189,8 @@ void add_draws(nb::module_& m) {
       .def("findings", [](const Sampled& s) {
         std::vector<std::tuple<std::string, std::string, std::string, std::string>> findings;
         for (const Finding& f : diagnose(s.draws))
-          findings.emplace_back(severity_name(f.severity), f.check, f.text, f.advice);
+          findings.emplace_back(severity_name(f.severity), f.check, python::in_python(f.text),
+                                python::in_python(f.advice));
         return findings;
       });
 

@@ -51,18 +51,6 @@ EvaluationConfig config_of(const std::string& functionals, const std::string& cl
   return config;
 }
 
-/// `names` are the test speakers or, if folds are read from a file, the values that are tested together.
-FoldsConfig folds_of(const std::string& kind, int count, const Texts& names, const std::string& file,
-                     const std::string& column) {
-  if (kind == "file")
-    return {.kind = FoldsKind::file, .test_speakers = {}, .file = file, .column = column, .test = names};
-  return {.kind = kind == "speakers" ? FoldsKind::test_speakers
-                  : kind == "k"      ? FoldsKind::k_fold_by_speaker
-                                     : FoldsKind::leave_one_speaker_out,
-          .count = count,
-          .test_speakers = names};
-}
-
 nb::tuple evaluate(const nb::list& recordings, const Texts& names, const Texts& emotions,
                    const Texts& speakers, bool refuse, const std::string& folds, int count,
                    const Texts& tests, const std::string& folds_file, const std::string& folds_column,

@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <limits>
+#include <chrono>
 
 #include "conversions.hpp"
 #include "emomc/posterior/gradient_check.hpp"
@@ -15,7 +15,9 @@
 #include "emomc/posterior/predictive.hpp"
 #include "emomc/posterior/relabel.hpp"
 #include "emomc/posterior/stacking.hpp"
+#include "recordings.hpp"
 #include "sampled.hpp"
+#include "words.hpp"
 
 namespace emomc::python {
 namespace {
@@ -47,6 +49,24 @@ Sampled sample_of(const Posterior& posterior, SampleOptions options, const nb::o
   return result;
 }
 
+/// Fits without the GIL. If a signal handler raises an exception, the fit ends, and the exception is raised
+/// again.
+MixtureFit fit_of(const Posterior& posterior, FitOptionsOfMixture options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kBetweenChecks{50};  // rounds may take microseconds
+  const nb::object nothing = nb::none();
+  Watch watch(nothing);
+  Clock::time_point checked = Clock::now();
+  options.on_round = [&] {
+    if (Clock::now() - checked < kBetweenChecks) return;
+    watch("fit", 0, 0);
+    checked = Clock::now();
+  };
+  MixtureFit result;
+  watch.run([&] { result = fit(posterior, options); });
+  return result;
+}
+
 nb::dict dict_of(Stacking found) {
   nb::list clusters;
   for (const StackedCluster& cluster : found.clusters) {
@@ -65,6 +85,7 @@ nb::dict dict_of(Stacking found) {
   result["weights"] = vector_of(std::move(found.chain_weights));
   result["elpd_loo"] = found.elpd;
   result["elpd_loo_of_equal_weights"] = found.elpd_of_equal_weights;
+  for (std::string& warning : found.warnings) warning = in_python(std::move(warning));
   result["warnings"] = std::move(found.warnings);
   return result;
 }
@@ -76,6 +97,21 @@ nb::tuple tuple_of(PredictiveDraws drawn) {
                                        drawn.num_rows};
   return nb::make_tuple(drawn.variables, drawn.draws, drawn.num_draws_of_chain, drawn.num_not_finite,
                         array_of(std::move(drawn.values), shape));
+}
+
+/// Translates C++ exceptions of the type `Exception` to Python exceptions of the type `type`, in Python's
+/// words.
+template <class Exception>
+void word_in_python(const nb::object& type) {
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* to) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const Exception& error) {
+          PyErr_SetString(static_cast<PyObject*>(to), in_python(error.what()).c_str());
+        }
+      },
+      type.ptr());
 }
 
 void add_posterior(nb::module_& m) {
@@ -280,15 +316,11 @@ void add_posterior(nb::module_& m) {
           "fit",
           [](const Posterior& posterior, int restarts, int max_rounds, double tolerance, std::uint64_t seed,
              int threads) {
-            MixtureFit result;
-            {
-              const nb::gil_scoped_release release;
-              result = fit(posterior, {.restarts = restarts,
-                                       .max_rounds = max_rounds,
-                                       .tolerance = tolerance,
-                                       .seed = seed,
-                                       .threads = threads});
-            }
+            MixtureFit result = fit_of(posterior, {.restarts = restarts,
+                                                   .max_rounds = max_rounds,
+                                                   .tolerance = tolerance,
+                                                   .seed = seed,
+                                                   .threads = threads});
             return std::tuple(vector_of(std::move(result.theta)), result.log_likelihood, result.rounds,
                               result.converged, result.degenerate);
           },
@@ -318,10 +350,15 @@ NB_MODULE(_emomc, m) {
       ">>> issubclass(emomc.MachineError, RuntimeError)\n"
       "True\n";
   nb::exception<emomc::DensityError>(m, "DensityError", PyExc_ArithmeticError).attr("__doc__") =
-      "Raised if the density is not a number at a start, or too often during a run.\n\n"
+      "Raised if the density is not a number too often during a run, is not finite at a start that is not a "
+      "draw from the prior, or if a log density that is a function raises an exception.\n\n"
       ">>> import emomc\n"
       ">>> issubclass(emomc.DensityError, ArithmeticError)\n"
       "True\n";
+  emomc::python::word_in_python<emomc::InputError>(m.attr("InputError"));
+  emomc::python::word_in_python<emomc::MachineError>(m.attr("MachineError"));
+  emomc::python::word_in_python<emomc::DensityError>(m.attr("DensityError"));
+  m.attr("version") = EMOMC_VERSION;
   emomc::python::add_posterior(m);
   emomc::python::add_draws(m);
   emomc::python::add_prediction(m);

@@ -70,6 +70,17 @@ CorpusFeatures features_of(const std::vector<Source>& sources, const Texts& name
       [&](std::size_t done, std::size_t all) { watch("features", done, all); }, Functionals::wanted);
 }
 
+FoldsConfig folds_of(const std::string& kind, int count, const Texts& names, const std::string& file,
+                     const std::string& column) {
+  if (kind == "file")
+    return {.kind = FoldsKind::file, .test_speakers = {}, .file = file, .column = column, .test = names};
+  return {.kind = kind == "speakers" ? FoldsKind::test_speakers
+                  : kind == "k"      ? FoldsKind::k_fold_by_speaker
+                                     : FoldsKind::leave_one_speaker_out,
+          .count = count,
+          .test_speakers = names};
+}
+
 std::vector<std::span<const double>> rows_of(const Matrix& values) {
   std::vector<std::span<const double>> rows;
   for (std::size_t i = 0; i < values.shape(0); ++i)

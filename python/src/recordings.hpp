@@ -57,6 +57,11 @@ class Watch {
 CorpusFeatures features_of(const std::vector<Source>& sources, const Texts& names, const Texts& emotions,
                            const Texts& speakers, bool refuse, const EvaluationConfig& config, Watch& watch);
 
+/// Returns the folds. `kind` is "leave_one_out", "k" (`count` folds), "speakers" or "file". `names` are the
+/// test speakers or, if folds are read from a file, the values that are tested together.
+FoldsConfig folds_of(const std::string& kind, int count, const Texts& names, const std::string& file,
+                     const std::string& column);
+
 /// Returns the functionals of recordings [rows x columns] for a model that was trained on `set`, and the
 /// number of frames of each recording. `table` names the table on which the model was trained; empty: none.
 /// Throws InputError if there is a table, or a recording cannot be used.

@@ -21,6 +21,55 @@ def test_log_likelihoods_of_rows(faithful):
     np.testing.assert_array_equal(draws.log_likelihoods(10), values.reshape(-1, 272)[::10])
 
 
+def test_a_run_is_read_with_its_own_model_only(faithful, program, tmp_path):
+    options = dict(draws=50, warmup=100, chains=2, progress=False)
+    draws = emomc.sample(line(faithful), directory=tmp_path / "run", **options)
+    expected = draws.log_likelihoods(5)
+    more = faithful | {"other": np.arange(272.0)}
+    for model in (line(faithful), line(more), line({name: faithful[name] for name in reversed(faithful)})):
+        np.testing.assert_array_equal(emomc.read_run(tmp_path / "run", model).log_likelihoods(5), expected)
+
+    def refused(message, model):
+        with pytest.raises(emomc.InputError, match=message) as caught:
+            emomc.read_run(tmp_path / "run", model)
+        assert str(caught.value).startswith(f"model: {tmp_path / 'run'}: ")
+
+    def other(log_density, **parameters):
+        priors = {name: emomc.half_normal(20) for name in parameters}
+        return emomc.Model(data=faithful, parameters=parameters, log_density=log_density, priors=priors)
+
+    refused("3 numbers in the run, and 1 in the model", other("normal_lpdf(waiting, 70, s)", s=emomc.positive()))
+    named = {"a": emomc.positive(), "b": emomc.positive(), "t": emomc.positive()}
+    refused("s in the run, and t in the model", other("normal_lpdf(waiting, a + b * duration, t)", **named))
+    refused("the run has 272 rows, and the model 100", line({name: x[:100] for name, x in faithful.items()}))
+    refused("other values than those of the run", line(faithful | {"waiting": faithful["waiting"][::-1].copy()}))
+    renamed = {"length": faithful["duration"], "waiting": faithful["waiting"]}
+    by_another_name = emomc.Model(
+        data=renamed,
+        parameters={"a": emomc.real(), "b": emomc.real(), "s": emomc.positive()},
+        log_density="normal_lpdf(waiting, a + b * length, s)",
+        priors={"a": emomc.normal(0, 50), "b": emomc.normal(0, 50), "s": emomc.half_normal(20)},
+    )
+    refused("the run reads the column duration, which the model's data do not have", by_another_name)
+    named = {"a": emomc.positive(), "b": emomc.positive(), "s": emomc.positive()}
+    refused("the log likelihood of the first draw is .*; allowed: a model with the same likelihood",
+            other("normal_lpdf(waiting, b + a * duration, s)", **named))  # fmt: skip
+    # Runs of mixtures and of the program are known by their data, too.
+    emomc.GaussianMixture(2).fit_posterior(faithful, directory=tmp_path / "mixture", **options)
+    mixture = emomc.GaussianMixture(2).posterior
+    assert emomc.read_run(tmp_path / "mixture", mixture(faithful)).log_likelihoods(3).shape == (3, 272)
+    with pytest.raises(emomc.InputError, match="other values than those of the run"):
+        emomc.read_run(tmp_path / "mixture", mixture(faithful | {"waiting": faithful["waiting"] + 1}))
+    (tmp_path / "program.yaml").write_text(
+        f"data: {{file: {ROOT}/tests/apps/data/faithful.csv}}\nlikelihood: {{components: 2, covariance: full}}\n"
+        "sampler: {draws: 50, warmup: 50}\nbackend: cpu\n"
+    )
+    subprocess.run([program, "run", "program.yaml", "-q", "--output", "program"], cwd=tmp_path, check=True)
+    assert emomc.read_run(tmp_path / "program", mixture(faithful)).log_likelihoods(3).shape == (3, 272)
+    with pytest.raises(emomc.InputError, match="other values than those of the run"):
+        emomc.read_run(tmp_path / "program", mixture(faithful | {"waiting": faithful["waiting"] + 1}))
+
+
 def test_groups_of_arviz(faithful, tmp_path, arviz_0):
     az = arviz_0
     model = line(faithful)

@@ -3,6 +3,7 @@
 import csv
 import json
 import pathlib
+import pickle
 import subprocess
 import threading
 import wave
@@ -302,3 +303,28 @@ def test_scikit_learns_manners(trained):
     with pytest.raises(ValueError, match="no parameter of Classifier"):
         again.set_params(depth=3)
     assert again.set_params(chains=3).chains == 3
+
+
+def test_a_fitted_classifier_is_saved_and_not_pickled(trained):
+    assert pickle.loads(pickle.dumps(emomc.Classifier(chains=3))).chains == 3
+    with pytest.raises(TypeError, match="a fitted Classifier cannot be pickled; use its methods save and load"):
+        pickle.dumps(trained)
+
+
+def test_scikit_learn_knows_the_kinds_of_estimators():
+    base = pytest.importorskip("sklearn.base")
+    if not hasattr(pytest.importorskip("sklearn.utils"), "Tags"):
+        pytest.skip("scikit-learn before 1.6 has no tags of estimators")
+    assert base.is_classifier(emomc.Classifier()) and not base.is_regressor(emomc.Classifier())
+    assert base.is_regressor(emomc.Regressor()) and not base.is_classifier(emomc.Regressor())
+
+
+def test_labels_can_be_an_iterator(corpus):
+    _, found, samples = corpus
+    options = {"sampling_rate": RATE, "progress": False}
+    classifier = emomc.Classifier("prosody", prior_sds=[1], chains=2, warmup=20, draws=20, n_threads=1)
+    p = [
+        classifier.fit(samples, labels, speakers, **options).predict_proba(samples[:3], sampling_rate=RATE)
+        for labels, speakers in ((found.labels, found.speakers), (iter(found.labels), iter(found.speakers)))
+    ]
+    np.testing.assert_array_equal(*p)

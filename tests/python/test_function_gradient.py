@@ -157,7 +157,7 @@ def past_the_end(waiting, a, b, s, out):
         (lambda waiting, a, out, w: None, "gradient: the argument w is a column that log_density does not take"),
         (lambda waiting, *out: None, "gradient: the argument out is not positional"),
         (lambda waiting, a, out: out.none(), "gradient: Numba cannot compile it"),
-        (past_the_end, "gradient: it uses an element that an array does not have: index 3 is out of bounds"),
+        (past_the_end, "gradient: it uses an element that an array does not have at row 0 .*: index 3 is out of bounds"),
     ],
 )
 def test_errors_say_what_is_wrong(faithful, gradient, message):

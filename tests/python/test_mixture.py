@@ -3,7 +3,11 @@
 import importlib
 import json
 import pickle
+import signal
 import subprocess
+import sys
+import textwrap
+import time
 import warnings
 
 import emomc
@@ -109,6 +113,8 @@ def test_parameters_are_scikit_learns(faithful):
     with pytest.raises(ValueError, match="X has 1 features, but GaussianMixture is expecting 2 features"):
         mixture.fit(matrix(faithful)).score(matrix(faithful)[:, :1])
     density = mixture.posterior(faithful)
+    assert mixture.posterior(matrix(faithful)[:, :1]).num_parameters < density.num_parameters
+    assert mixture.n_features_in_ == 2  # posterior() does not change the fit
     value, gradient = density.log_density_and_gradient(density.initial(1))
     assert np.isfinite(value) and gradient.shape == (density.num_unconstrained,)
 
@@ -153,3 +159,62 @@ def test_pipelines_and_clones(faithful):
     copy = base.clone(direct)
     assert copy.get_params() == direct.get_params() and not hasattr(copy, "weights_")
     assert pickle.loads(pickle.dumps(direct)).score(X) == direct.score(X)
+
+
+def test_fit_warns_of_columns_with_few_values(faithful):
+    X = np.column_stack([faithful["waiting"], np.arange(272) % 2])
+    with pytest.warns(UserWarning, match="c1 has 2 values only: no mixture of Gaussians describes such a column"):
+        emomc.GaussianMixture(2, covariance_type="diag").fit(X)
+    three = {"waiting": faithful["waiting"], "kind": np.arange(272) % 3}
+    with pytest.warns(UserWarning, match="kind has 3 values only"):
+        emomc.GaussianMixture(3, covariance_type="diag").fit(three)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        emomc.GaussianMixture(2).fit(faithful)
+        emomc.GaussianMixture(1).fit([[1.0], [2.0]])  # a few rows have few values
+
+
+def test_a_covariance_without_a_factor_is_one_clear_error(faithful, monkeypatch):
+    mixture = emomc.GaussianMixture(2).fit(faithful)
+    before = mixture.means_
+
+    def singular(self, arrays, leading):
+        return np.stack([np.eye(2), np.ones((2, 2))])[None]
+
+    monkeypatch.setattr(emomc.GaussianMixture, "_matrices", singular)
+    with pytest.raises(emomc.InputError, match="X: the covariance of component 1 is not positive definite, as where"):
+        mixture.fit(faithful)
+    assert mixture.means_ is before  # a failed fit leaves the mixture as it was
+
+
+def test_a_column_that_is_a_function_of_another_is_no_linear_algebra_error(faithful):
+    X = np.column_stack([faithful["waiting"], 2 * faithful["waiting"] + 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            emomc.GaussianMixture(2).fit(X).score(X)
+        except emomc.InputError as error:
+            assert "not positive definite" in str(error) or "degenerate" in str(error)
+
+
+def test_control_c_ends_a_fit():
+    """The fit would take long: it has many rows and starts, and ends only where the log likelihood does not rise."""
+    code = textwrap.dedent(
+        """
+        import sys, emomc, numpy as np
+        X = np.random.default_rng(1).normal(size=(50_000, 3))
+        mixture = emomc.GaussianMixture(12, n_init=1000, max_iter=10**9, tol=0, n_threads=1)
+        print("fitting", flush=True)
+        try:
+            mixture.fit(X)
+        except KeyboardInterrupt:
+            print("interrupted", hasattr(mixture, "weights_"), flush=True)
+            sys.exit(130)
+        """
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "fitting\n"
+    time.sleep(3)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=300)
+    assert out == "interrupted False\n" and child.returncode == 130

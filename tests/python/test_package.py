@@ -35,3 +35,8 @@ def test_a_wheel_has_its_licences():
         pytest.skip("the package was not installed from a wheel")
     names = {file.name for file in files}
     assert {"LICENSE", "THIRD-PARTY.md", "py.typed", "_emomc.pyi"} <= names
+
+
+def test_the_version_is_that_of_the_project():
+    (version,) = re.findall(r"project\(emomc VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    assert emomc.__version__ == version

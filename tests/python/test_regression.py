@@ -1,5 +1,6 @@
 """Regressor: the numbers of the program, bit for bit, on synthetic recordings."""
 
+import csv
 import json
 import pathlib
 
@@ -107,6 +108,61 @@ def test_predictions_are_those_of_the_program(corpus, program, model, trained, t
     assert (arousal[:, 0] < arousal[:, 2]).all()
 
 
+def evaluated(corpus, regressor, **more):
+    _, paths, samples, y, speakers = corpus
+    columns = {name: y[:, d] for d, name in enumerate(DIMENSIONS)}
+    options = {"sampling_rate": RATE, "progress": False, "names": [pathlib.Path(path).stem for path in paths]}
+    return emomc.evaluate(regressor, samples, columns, speakers, **options | more)
+
+
+def test_evaluate_has_the_programs_numbers(corpus, program):
+    folder = corpus[0]
+    run(program, folder, "evaluate", "config.yaml", "-q", "--output", "evaluation")
+    stages = []
+    regressor = emomc.Regressor(n_threads=1)
+    got = evaluated(corpus, regressor, progress=lambda *at: stages.append(at))
+    scores = json.loads((folder / "evaluation/scores.json").read_text())
+    del scores["seconds"]
+    assert got.scores == scores and got.dimensions == DIMENSIONS
+    assert got.ccc == {name: scores["regression"][name]["ccc"] for name in DIMENSIONS}
+    assert got.rmse["valence"] == scores["regression"]["valence"]["rmse"] and got.ccc["arousal"] > 0.5
+    with open(folder / "evaluation/predictions.csv", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    columns = got.columns()
+    assert list(columns) == list(rows[0])
+    assert [row["utterance"] for row in rows] == got.names and [row["speaker"] for row in rows] == got.speakers
+    for name in list(columns)[2:]:
+        np.testing.assert_array_equal(columns[name], [float(row[name]) for row in rows])
+    assert got.interval.shape == (24, 2, 2) and (got.interval[..., 0] < got.mean).all()
+    assert stages[0] == ("features", 0, 24) and {stage for stage, _, _ in stages} == {"features", "regressions"}
+    assert not hasattr(regressor, "dimensions_")  # the regressor itself is not changed
+    assert repr(got).startswith("emomc.NumberEvaluation(24 recordings, CCC 0.")
+
+
+def test_folds_and_groups_of_numbers_are_the_programs(corpus, program):
+    folder = corpus[0]
+    (folder / "speakers.csv").write_text("speaker,part,gender\ns1,a,f\ns2,b,f\ns3,a,m\ns4,b,m\n")
+    (folder / "parts.yaml").write_text(
+        (folder / "config.yaml").read_text()
+        + "folds: {file: speakers.csv, column: part}\nby: {columns: [gender], file: speakers.csv}\n"
+        + "features: {set: prosody}\nregression: {prior_sds: [1], sd_factor: 1}\n"
+    )
+    run(program, folder, "evaluate", "parts.yaml", "-q", "--output", "parts")
+    scores = json.loads((folder / "parts/scores.json").read_text())
+    del scores["seconds"]
+    regressor = emomc.Regressor("prosody", prior_sds=[1], sd_factor=1)
+    table = str(folder / "speakers.csv")
+    got = evaluated(corpus, regressor, folds={"file": table, "column": "part"}, by={"columns": ["gender"], "file": table})
+    assert got.scores == scores and got.scores["fold_names"] == ["a", "b"]
+    assert [row["value"] for row in got.scores["by"][0]["values"]] == ["f", "m"]
+    one = evaluated(corpus, regressor, folds=["s2"])
+    assert set(one.speakers) == {"s2"} and len(one.names) == 6
+    with pytest.raises(emomc.InputError, match="there is no speaker s9"):
+        evaluated(corpus, regressor, folds=["s9"])
+    with pytest.raises(emomc.InputError, match="y: 2 of 24 recordings"):
+        emomc.evaluate(regressor, corpus[2], [1.0, 2.0], corpus[4], sampling_rate=RATE, progress=False)
+
+
 def test_intervals_are_those_of_students_t(trained):
     stats = pytest.importorskip("scipy.stats")
     numbers = trained.predict_distribution([voice(0, 6, 0), voice(2, 6, 1)], sampling_rate=RATE)
@@ -184,8 +240,6 @@ def test_one_line_says_what_is_wrong(corpus, trained, model, tmp_path):
     refused("sd_factor: 0 is out of range; allowed: above 0, up to 1000, or None", sd_factor=0)
     refused("n_threads: -1 is out of range", n_threads=-1)
     refused("functionals: all is unknown; allowed: cepstra, prosody, full, compact", functionals="all")
-    with pytest.raises(emomc.InputError, match="classifier: Regressor; allowed: a Classifier; regressions of numbers"):
-        emomc.evaluate(emomc.Regressor(), samples, y, speakers, sampling_rate=RATE)
     with pytest.raises((emomc.InputError, ValueError), match="not fitted"):
         emomc.Regressor().predict(samples, sampling_rate=RATE)
     with pytest.raises(emomc.InputError, match="both are given"):

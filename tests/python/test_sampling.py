@@ -337,7 +337,7 @@ def test_directories_are_those_of_the_program(faithful, program, tmp_path):
     np.testing.assert_array_equal(draws["a"], emomc.sample(model, **options)["a"])
     with pytest.raises(emomc.InputError, match="is not empty; allowed: another one, or to resume or overwrite"):
         emomc.sample(model, directory=tmp_path / "run", **options)
-    with pytest.raises(emomc.InputError, match="sampler.seed was 3, is 4"):
+    with pytest.raises(emomc.InputError, match="the configuration has changed since: seed was 3, is 4"):
         emomc.sample(model, directory=tmp_path / "run", resume=True, **options | {"seed": 4})
     longer = emomc.sample(model, directory=tmp_path / "run", resume=True, **options | {"draws": 250})
     np.testing.assert_array_equal(longer["a"], emomc.sample(model, **options | {"draws": 250})["a"])

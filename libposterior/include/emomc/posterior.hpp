@@ -110,6 +110,9 @@ struct FitOptionsOfMixture {
   std::uint64_t seed = SamplerConfig{}.seed;
   Backend backend = Backend::cpu;
   int threads = 0;  ///< number of CPU threads; 0: all
+  /// Called after each EM round by the thread of the fit, on several GPUs by several threads. If it throws,
+  /// fit() ends and throws the exception.
+  std::function<void()> on_round = {};
 };
 struct MixtureFit {
   std::vector<double> theta;  ///< [num_parameters()], parameters in the form of draws

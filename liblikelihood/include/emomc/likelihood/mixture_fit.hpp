@@ -20,6 +20,7 @@ struct FitOptions {
   double tolerance = 1e-10;
   /// [columns] lower bounds of the standard deviations, for maximum likelihood only; empty: 0.
   std::vector<double> smallest_scale;
+  std::function<void()> on_round;  ///< called after each round; an exception ends the fit; empty: none
 
   // For a posterior mode (generalised EM): the term that is added to the log likelihood, and a step that
   // returns a theta with a higher `expected` + log_prior, where `expected` is the expected complete-data log
