@@ -224,7 +224,7 @@ class _Compiler:
             raise TypeError(f"{key}: a value of type {type(plain).__name__}; allowed: a function that def or lambda makes")
         places = self._arguments(key, plain)
         names = list(inspect.signature(plain).parameters)
-        is_list = [name == "out" if name not in self.parameters else self.parameters[name] > 0 for name in names]
+        is_list = [self.parameters.get(name, 0) > 0 or (key == "gradient" and name == "out") for name in names]
         failures = Failures(self.num_parameters, len(self.used))
         call = f"of_row({', '.join(places)})"
         width = max(self.num_parameters, 1)

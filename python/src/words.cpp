@@ -49,6 +49,8 @@ constexpr std::array kWords{
     Words{"folds.test_speakers", "folds"},
     Words{"--vars: no quantity has such a name", "patterns: no quantity has such a name"},
     Words{"--raw prints them as sampled", "chain() returns them as sampled"},
+    Words{"`emomc diagnose` says more", "diagnose() says more"},
+    Words{"ExistingRun::overwrite (overwrite=True in Python)", "overwrite=True"},
     Words{"another --output", "another directory"},
     Words{"--resume", "resume=True"},
     Words{"--force", "overwrite=True"},

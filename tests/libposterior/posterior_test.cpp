@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 
 #include "apps/program.hpp"
 #include "emomc/posterior/prior_rules.hpp"
@@ -219,6 +220,19 @@ TEST(Posterior, AFitIsTheMaximumOfTheLikelihood) {
   };
   // The components may be in either order.
   EXPECT_NEAR(of("means[0,1]") + of("means[1,1]"), 54.4785 + 79.9681, 1e-3);
+}
+
+TEST(Posterior, AnExceptionAfterARoundEndsAFit) {
+  const Posterior posterior(GaussianMixture{.covariance = Covariance::full}, read_table(kFaithful));
+  int rounds = 0;
+  const MixtureFit best = fit(posterior, {.on_round = [&] { ++rounds; }});
+  EXPECT_GE(rounds, best.rounds);
+  rounds = 0;
+  const auto stop = [&] {
+    if (++rounds == 2) throw std::runtime_error("stop");
+  };
+  EXPECT_THROW(fit(posterior, {.on_round = stop}), std::runtime_error);
+  EXPECT_EQ(rounds, 2);
 }
 
 TEST(Posterior, ThreadsAndConcurrentRunsChangeNoDraw) {

@@ -29,12 +29,11 @@ def refuses_large_means(x, m, s):
     return normal_compiled(x, m, s)
 
 
-def asserts(x, m, s):
-    assert m < 0.5
-    return normal_compiled(x, m, s)
-
-
 normal_compiled = numba.njit(normal)
+# From a text, because pytest rewrites assert statements of tests.
+SCOPE = {"normal": normal_compiled}
+exec("def asserts(x, m, s):\n    assert m < 0.5\n    return normal(x, m, s)\n", SCOPE)
+asserts = SCOPE["asserts"]
 AT = [1.0, 2.0, 3.0]
 
 
