@@ -1,4 +1,5 @@
 // Tests tables of other programs in place of functionals: `features.table`.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -90,21 +91,29 @@ TEST_F(SoftmaxTable, TrainsAModelThatClassifiesRows) {
 
 TEST_F(SoftmaxTable, NamesColumnsWithoutANumber) {
   const auto rows = testing::csv(folder.read("own/functionals.csv"));
-  std::string table;
+  std::string whole, more;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const std::string& field : rows[i]) table += field + ",";
-    table += i == 0 ? "jitter_x,shimmer_x\n" : "nan,\n";
+    std::string line = rows[i][0];
+    for (std::size_t j = 3; j < rows[i].size(); ++j) {
+      // Some functionals of these short recordings are undefined in every row.
+      const bool has_number =
+          std::any_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return !row[j].empty(); });
+      if (has_number) line += "," + rows[i][j];
+    }
+    whole += line + "\n";
+    more += line + (i == 0 ? ",jitter_x,shimmer_x\n" : ",nan,\n");
   }
-  folder.write("table.csv", table);
-  const json own = evaluate("--output one --set features.table=own/functionals.csv"),
-             more = evaluate("--output two --set features.table=table.csv");
-  EXPECT_EQ(more["functionals"]["columns"], own["functionals"]["columns"].get<int>() + 2);
-  EXPECT_NEAR(more["penalised"]["log_loss"].get<double>(), own["penalised"]["log_loss"].get<double>(), 0.05);
-  const auto check = folder.run("check config.yaml --set features.table=table.csv");
-  for (const std::string& text : {folder.read("two/run.log"), check.out})
-    EXPECT_NE(text.find("warning: features.table: table.csv: 2 columns have no number"), std::string::npos)
+  folder.write("whole.csv", whole);
+  folder.write("more.csv", more);
+  const json one = evaluate("--output one --set features.table=whole.csv"),
+             two = evaluate("--output two --set features.table=more.csv");
+  EXPECT_EQ(two["functionals"]["columns"], one["functionals"]["columns"].get<int>() + 2);
+  const auto check = folder.run("check config.yaml --set features.table=more.csv");
+  for (const std::string& text : {folder.read("two/run.log"), check.out}) {
+    EXPECT_NE(text.find("warning: features.table: more.csv: 2 columns have no number"), std::string::npos)
         << text;
-  EXPECT_NE(check.out.find("jitter_x"), std::string::npos) << check.out;
+    EXPECT_NE(text.find("jitter_x, shimmer_x"), std::string::npos) << text;
+  }
   EXPECT_EQ(folder.read("one/run.log").find("no number"), std::string::npos);
 }
 
