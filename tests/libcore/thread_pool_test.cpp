@@ -129,6 +129,16 @@ std::string g_why;
   ::_exit(0);
 }
 
+TEST(ThreadPool, HasNoMoreThreadsThanAreOfUse) {
+  const auto most = std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_EQ(ThreadPool(64).num_threads(), 64);
+  ThreadPool pool(100 * most);
+  EXPECT_EQ(pool.num_threads(), most);
+  std::vector<std::atomic<int>> calls(1000);
+  pool.for_each(calls.size(), [&](std::size_t i, int) { ++calls[i]; });
+  for (const auto& n : calls) EXPECT_EQ(n, 1);
+}
+
 TEST(ThreadPoolDeathTest, GoesOnWithTheThreadsThatItGets) {
   // A thread takes 8 MiB of address space for its stack: the limit leaves room for a few threads, or for
   // none.

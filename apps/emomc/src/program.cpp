@@ -88,7 +88,12 @@ int fail(const std::string& what, int code, bool is_shared) {
 // since the machine provides less than was requested.
 void warn_of_refused_threads(int wanted, int got, const std::string& why) {
   static bool warned = false;
-  if (!std::exchange(warned, true))
+  if (std::exchange(warned, true)) return;
+  if (why.empty())  // ThreadPool bounds the number itself
+    std::cerr << fmt::format(
+        "emomc: warning: {} threads are too many for the processors of this machine; going on with {}\n",
+        wanted, got);
+  else
     std::cerr << fmt::format(
         "emomc: warning: the system refused {} of {} threads ({}; see ulimit -u, ulimit -v, the container's "
         "limit of processes); going on with {}\n",
