@@ -156,7 +156,7 @@ TEST_F(ExpressionRuns, OtherOrUnknownDataAreNotTakenForThoseOfTheRun) {
   ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0);
   ASSERT_EQ(folder.run("predict run").exit_code, 0);
   const std::string rows = folder.read("x.csv"), manifest = folder.read("run/manifest.json");
-  folder.write("x.csv", replaced(rows, "\n-1,", "\n-2,"));
+  folder.write("x.csv", replaced(rows, "\n-1.000000,", "\n-2.000000,"));
   expect_refused(folder, "predict run", {"x.csv: these are not the data that run was made with"});
   folder.write("x.csv", rows);
   folder.write("run/manifest.json", "{");

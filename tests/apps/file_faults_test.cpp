@@ -155,7 +155,7 @@ TEST(TableFaults, AReadThatFailsEndsTheCommand) {
   ::setenv("EMOMC_FAULT_READS", "1", 1);
   ASSERT_EQ(folder.run(command, testing::under_fault(folder, "data", "")).exit_code, 0);
   const std::size_t calls = testing::logged_calls(folder).size();
-  EXPECT_GE(calls, 2u);
+  EXPECT_GE(calls, 1u);
   for (std::size_t n = 1; n <= calls; ++n) {
     const ProgramResult struck =
         folder.run(command, testing::under_fault(folder, "data", "eio@" + std::to_string(n)));

@@ -142,9 +142,10 @@ int run_and_report(int argc, const char* const* argv) {
   } catch (const MachineError& error) {
     return fail(error.what(), kMachineFault, false);
   } catch (const std::filesystem::filesystem_error& error) {
-    const bool is_of_path = error.code() == std::errc::filename_too_long ||
-                            error.code() == std::errc::too_many_symbolic_link_levels;
-    return fail(error.path1().string() + ": " + error.code().message(),
+    const bool is_cycle = error.code() == std::errc::too_many_symbolic_link_levels,
+               is_of_path = is_cycle || error.code() == std::errc::filename_too_long;
+    return fail(error.path1().string() + ": " +
+                    (is_cycle ? "its symbolic links lead in a circle" : error.code().message()),
                 is_of_path ? kBadInput : kMachineFault, false);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", kMachineFault, false);
