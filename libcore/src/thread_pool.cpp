@@ -37,6 +37,10 @@ constexpr std::uint64_t loop_of(std::uint64_t ticket) { return ticket >> (2 * kS
 constexpr std::size_t shares_of(std::uint64_t ticket) { return (ticket >> kShareBits) & kShareMask; }
 constexpr std::size_t share_of(std::uint64_t ticket) { return ticket & kShareMask; }
 
+// A pool has at most this many threads for each processor, and on small machines kAlwaysAllowed: waiting
+// threads look for work in turn, so that a thousand of them on two processors take seconds for each loop.
+constexpr int kMostPerProcessor = 4, kAlwaysAllowed = 64;
+
 constexpr int kMostRanges = 16;  // bounds the number of ranges that an idle worker searches
 
 std::atomic<RefusedThreadsHandler> g_refused_threads_handler{nullptr};
@@ -166,10 +170,11 @@ struct ThreadPool::Impl {
 };
 
 ThreadPool::ThreadPool(int num_threads) : impl_(std::make_unique<Impl>()) {
-  const int wanted =
-      std::max(num_threads > 0 ? num_threads : static_cast<int>(std::thread::hardware_concurrency()), 1);
-  std::string why;
-  for (int trying = wanted; !impl_->start(trying, why);) {
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int wanted = std::max(num_threads > 0 ? num_threads : processors, 1);
+  const int most = std::max(kMostPerProcessor * processors, kAlwaysAllowed);
+  std::string why;  // stays empty if the system refuses nothing
+  for (int trying = std::min(wanted, most); !impl_->start(trying, why);) {
     // The threads have used up a limit on processes or address space. The rest of the program needs part of
     // it too, so a quarter of the possible number is left free.
     const auto possible = static_cast<int>(impl_->threads.size()) + 1;

@@ -63,6 +63,29 @@ double parse_number(std::string_view text, char decimal, Place place) {
   return value;
 }
 
+/// Refuses a comment before the header. A first line that begins with # is taken for names if the next line
+/// can be a row below it, as in files of numpy.savetxt.
+void refuse_comment(const std::string& name, const CsvText& csv) {
+  const std::string_view text = csv.text;
+  if (!text.starts_with('#')) return;
+  const auto line_from = [&](std::size_t begin) {
+    return text.substr(std::min(begin, text.size()), text.find_first_of("\r\n", begin) - begin);
+  };
+  const std::string_view first = line_from(0),
+                         second = line_from(text.find_first_not_of("\r\n", first.size()));
+  const auto num_separators = [](std::string_view line) {
+    return std::count_if(line.begin(), line.end(), [](char c) { return c == ',' || c == ';' || c == '\t'; });
+  };
+  double value = 0;
+  const bool can_be_row =
+      !second.starts_with('#') && num_separators(first) == num_separators(second) &&
+      (num_separators(first) > 0 || read_number(trimmed(second), '.', value) == std::errc());
+  if (!can_be_row)
+    throw InputError(name + ":" + std::to_string(csv.first_line) +
+                     ": the line begins with #, and comments are not read; remove the line, or only the # if "
+                     "it names the columns");
+}
+
 std::vector<std::string> read_header(CsvRecords& records, const std::string& name) {
   std::vector<std::string_view> fields;
   if (!records.next(fields))
@@ -113,6 +136,7 @@ TableFile read_csv_header(const std::filesystem::path& file, const std::vector<s
                           const CsvFormat& format) {
   const std::string name = file.string();
   const CsvText csv = decode_csv(name, read_whole_file(file));
+  refuse_comment(name, csv);
   const CsvDialect dialect = find_dialect(name, csv, format, wanted);
   CsvRecords records(name, csv.text, dialect.separator, csv.first_line);
   TableFile table;
@@ -126,6 +150,7 @@ TableFile read_csv(const std::filesystem::path& file, const std::vector<std::str
                    const std::vector<std::string>& labels, const std::vector<std::string>& integers) {
   const std::string name = file.string();
   const CsvText csv = decode_csv(name, read_whole_file(file));
+  refuse_comment(name, csv);
   // The format is detected from the columns of numbers.
   std::vector<std::string> of_numbers;
   for (const std::string& column : wanted)

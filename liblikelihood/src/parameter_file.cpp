@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <set>
+#include <vector>
 
 #include "emomc/core/errors.hpp"
 #include "emomc/core/nearest_name.hpp"
@@ -22,12 +24,17 @@ constexpr double kMaxAsymmetry = 1e-9;
 Json parse_json(const std::string& text, const std::string& name) {
   if (text.size() > kMaxBytes) throw InputError(name + ": larger than 16 MiB, which no parameter file is");
   try {
-    // The depth is limited before it can exhaust the stack.
-    const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
+    std::vector<std::set<std::string>> keys;  // of the objects that are open; the parser keeps the last value
+    const auto checked = [&](int depth, Json::parse_event_t event, Json& value) {
+      // The depth is limited before it can exhaust the stack.
       if (depth > kMaxDepth) throw InputError(name + ": nested deeper than any parameter is");
+      if (event == Json::parse_event_t::object_start) keys.emplace_back();
+      if (event == Json::parse_event_t::object_end) keys.pop_back();
+      if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+        throw InputError(name + ": the key " + value.dump() + " is there twice; remove one");
       return true;
     };
-    Json json = Json::parse(text, shallow);
+    Json json = Json::parse(text, checked);
     if (!json.is_object()) throw InputError(name + ": a JSON object {\"name\": value, ...} is needed");
     return json;
   } catch (const Json::exception& error) {

@@ -1,6 +1,7 @@
 // Tests command lines of newcomers: mistyped commands and options, and several values after one option.
 #include <nlohmann/json.hpp>
 
+#include "netcdf_file.hpp"
 #include "program.hpp"
 
 namespace emomc {
@@ -42,6 +43,68 @@ TEST_F(CommandLine, VersionAndHelpAreUnderstoodWithoutDashes) {
   EXPECT_EQ(folder.run("help").out, folder.run("--help").out);
   EXPECT_EQ(folder.run("help run").out, folder.run("run --help").out);
   expect_refused("--verison", {"--verison: emomc has no such option; did you mean --version?"});
+}
+
+TEST_F(CommandLine, AMistypedTopicOfHelpIsNamedWithTheNearestOne) {
+  expect_refused("help errs", {"errs: there is no such command; did you mean errors?"});
+  expect_refused("help sumary", {"did you mean summary?"});
+}
+
+TEST_F(CommandLine, AJobHasATimeOfSlurm) {
+  write_config();
+  for (const char* time :
+       {"6", "90", "5:01", "90:30", "24:00:00", "2-0", "2-12", "2-12:30", "2-12:30:15", "0", "0:0:0"})
+    EXPECT_EQ(folder.run(std::string("job config.yaml --time ") + time).exit_code, 0) << time;
+  for (const char* time :
+       {"banana", "1:2:3:4", "1-", "-1", "1-2-3", "12:", ":30", "1.5", "1-2:3:4:5", "1h", "+5", "9999999999"})
+    expect_refused(
+        std::string("job config.yaml --time=") + time,
+        {"--time: ", "is no time of Slurm; allowed: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS"});
+  // SIGTERM would come at once.
+  expect_refused("job config.yaml --time 5", {"--time: 5 is 300 s", "--warning = 300 s"});
+  EXPECT_EQ(folder.run("job config.yaml --time 5 --warning 60").exit_code, 0);
+}
+
+TEST_F(CommandLine, AJobIsPrintedOrWritten) {
+  write_config();
+  const std::string script = folder.run("job config.yaml").out;
+  EXPECT_EQ(script.rfind("#!/bin/bash\n#SBATCH", 0), 0u);
+  EXPECT_EQ(folder.run("job config.yaml -o -").out, script);
+  EXPECT_FALSE(folder.exists("-"));
+  EXPECT_EQ(folder.run("job config.yaml -o job.sh").exit_code, 0);
+  EXPECT_EQ(folder.read("job.sh"), script);
+  expect_refused("job config.yaml -o job.sh", {"job.sh: the file exists; --force replaces it"});
+}
+
+TEST_F(CommandLine, CirclesOfLinksAreNamed) {
+  write_config();
+  std::filesystem::create_symlink("round", folder / "round");
+  for (const char* command :
+       {"run round", "check round", "summary round", "diagnose round", "report round -o p.html",
+        "predict round", "compare round", "simulate round -o made", "check config.yaml --set data.file=round",
+        "fit config.yaml --start round"})
+    expect_refused(command, {"round: its symbolic links lead in a circle"});
+}
+
+TEST_F(CommandLine, NetcdfIsKnownWithoutItsEnding) {
+  if (!app::has_netcdf()) GTEST_SKIP() << "a build without libnetcdf";
+  write_config();
+  ASSERT_EQ(folder.run("run config.yaml -q").exit_code, 0);
+  std::filesystem::copy(folder / "run/draws.nc", folder / "draws.netcdf");
+  const auto result = folder.run("summary draws.netcdf");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("means"), std::string::npos);
+}
+
+TEST_F(CommandLine, TooManyThreadsAreFewer) {
+  write_config();
+  const auto result = folder.run("run config.yaml -q --set threads=4096 --set likelihood.components=1");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(
+      result.err.find("emomc: warning: 4096 threads are too many for the processors of this machine; going "
+                      "on with "),
+      std::string::npos)
+      << result.err;
 }
 
 TEST_F(CommandLine, AMistypedOptionIsNamedWithTheNearestOne) {

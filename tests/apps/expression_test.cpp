@@ -123,6 +123,59 @@ TEST_F(ExpressionRuns, AStartWithoutDensityNamesTheFirstRowThatHasNone) {
                   "-0.5, n = 25) is "});
 }
 
+TEST_F(ExpressionRuns, AnEmptyListOfColumnsIsCalledEmpty) {
+  expect_config_refused(
+      replaced(kNormal, "  log_density", "  linear: {eta: {columns: [], coefficients: b}}\n  log_density"),
+      "c.yaml:4: likelihood.linear.eta.columns: expected a list of columns, not an empty list");
+}
+
+TEST_F(ExpressionRuns, SimulationsSayWhatTheyReadFromTheData) {
+  const std::string by_n = replaced(kNormal, "normal_lpdf(x, m, s)", "normal_lpdf(x, m * n, s)");
+  folder.write("c.yaml", by_n);
+  expect_refused(folder, "simulate c.yaml -o made --rows 5",
+                 {"--rows: the simulation reads columns of the data (n)", "remove --rows"});
+  folder.write("c.yaml", replaced(by_n, "x.csv", "none.csv"));
+  expect_refused(folder, "simulate c.yaml -o made",
+                 {"none.csv: there is no such file; the simulation reads columns of it: n"});
+  folder.write("c.yaml", replaced(kNormal, "x.csv", "none.csv"));
+  expect_refused(
+      folder, "simulate c.yaml -o made",
+      {"none.csv: there is no such file; the simulation reads none of its columns, so that --rows can"});
+  // The log density reads n, and the simulation does not.
+  folder.write("c.yaml", replaced(by_n, "prior:", "  simulate: {x: \"normal_rng(m, s)\"}\nprior:"));
+  ASSERT_EQ(folder.run("simulate c.yaml -o made --rows 5 -q").exit_code, 0);
+  EXPECT_EQ(folder.read("made/x.csv").substr(0, 2), "x\n");
+  folder.write("s.yaml", "parameters: {weights: [1], means: [[0]], scales: [[1]]}\nrows: 5\n");
+  expect_refused(folder, "simulate s.yaml -o made2 --rows 7",
+                 {"--rows: ", "s.yaml has the key rows for this"});
+}
+
+TEST_F(ExpressionRuns, OtherOrUnknownDataAreNotTakenForThoseOfTheRun) {
+  folder.write("c.yaml", replaced(kNormal, "prior:", "  rows: {d: \"x - m\"}\nprior:") +
+                             "sampler: {chains: 2, warmup: 20, draws: 20}\n");
+  ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0);
+  ASSERT_EQ(folder.run("predict run").exit_code, 0);
+  const std::string rows = folder.read("x.csv"), manifest = folder.read("run/manifest.json");
+  folder.write("x.csv", replaced(rows, "\n-1.000000,", "\n-2.000000,"));
+  expect_refused(folder, "predict run", {"x.csv: these are not the data that run was made with"});
+  folder.write("x.csv", rows);
+  folder.write("run/manifest.json", "{");
+  for (const char* command : {"predict run", "summary run", "compare run"})
+    expect_refused(folder, command,
+                   {"run/manifest.json: no whole JSON object, so that this file is damaged"});
+  ASSERT_EQ(folder.run("run c.yaml -q -o run --resume").exit_code, 0);
+  EXPECT_EQ(folder.run("predict run").exit_code, 0);
+}
+
+TEST_F(ExpressionRuns, ComparisonsSayHowRowsAreWeighted) {
+  folder.write("c.yaml", replaced(kNormal, "file: x.csv", "file: x.csv, weights: n") +
+                             "sampler: {chains: 2, warmup: 100, draws: 100}\n");
+  ASSERT_EQ(folder.run("run c.yaml -q -o run").exit_code, 0);
+  EXPECT_NE(
+      folder.run("compare run").out.find("warning: run: rows are weighted by column n: a row of weight w"),
+      std::string::npos);
+}
+
 TEST_F(ExpressionRuns, AParameterMayHaveTheNameOfAModels) {
   for (const std::string name : {"sigma", "means", "weights", "scales", "order", "scale_floor"}) {
     folder.write("c.yaml", "data: {file: x.csv}\nlikelihood: {parameters: {" + name +

@@ -144,6 +144,27 @@ TEST_F(FileFaults, ADirectoryThatVanishesEndsTheRunWithAMessage) {
   tell();
 }
 
+// A table that is read in part must not be taken for the whole one.
+TEST(TableFaults, AReadThatFailsEndsTheCommand) {
+  testing::ProgramFolder folder;
+  std::string csv = "x\n";
+  for (int i = 0; i < 20000; ++i) csv += std::to_string(i % 97) + "\n";
+  folder.write("data/x.csv", csv);
+  folder.write("p.json", R"({"weights": [1], "means": [[3]], "scales": [[9]]})");
+  const std::string command = "loglik --data data/x.csv --model gaussian_mixture --parameters p.json";
+  ::setenv("EMOMC_FAULT_READS", "1", 1);
+  ASSERT_EQ(folder.run(command, testing::under_fault(folder, "data", "")).exit_code, 0);
+  const std::size_t calls = testing::logged_calls(folder).size();
+  EXPECT_GE(calls, 1u);
+  for (std::size_t n = 1; n <= calls; ++n) {
+    const ProgramResult struck =
+        folder.run(command, testing::under_fault(folder, "data", "eio@" + std::to_string(n)));
+    EXPECT_EQ(struck.exit_code, kMachineFault) << n << ": " << struck.out << struck.err;
+    EXPECT_TRUE(has(struck.err, "data/x.csv: cannot be read")) << n << ": " << struck.err;
+  }
+  ::unsetenv("EMOMC_FAULT_READS");
+}
+
 // Bits are flipped in chain files and in the checkpoint, of a finished run and of one that is continued.
 TEST_F(FileFaults, AFlippedBitIsToldByReadersAndByResume) {
   const int samples = testing::long_form() ? 400 : 10;

@@ -4,10 +4,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace emomc {
@@ -127,6 +130,16 @@ std::string g_why;
   for (int n : calls)
     if (n != 20) ::_exit(5);
   ::_exit(0);
+}
+
+TEST(ThreadPool, HasNoMoreThreadsThanAreOfUse) {
+  const auto most = std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_EQ(ThreadPool(64).num_threads(), 64);
+  ThreadPool pool(100 * most);
+  EXPECT_EQ(pool.num_threads(), most);
+  std::vector<std::atomic<int>> calls(1000);
+  pool.for_each(calls.size(), [&](std::size_t i, int) { ++calls[i]; });
+  for (const auto& n : calls) EXPECT_EQ(n, 1);
 }
 
 TEST(ThreadPoolDeathTest, GoesOnWithTheThreadsThatItGets) {

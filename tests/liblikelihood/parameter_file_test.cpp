@@ -33,6 +33,8 @@ TEST(ParameterFile, RefusesByFileAndKey) {
   };
   const std::string rest = "\"means\": [[0], [1]], \"scales\": [[1], [1]]}";
   expect_refused("[]", "object");
+  expect_refused("{\"weights\": [0.5, 0.5], \"weights\": [0.1, 0.9], " + rest,
+                 "the key \"weights\" is there twice; remove one");
   expect_refused("{" + rest, "weights");
   expect_refused("{\"weights\": [0.5, 0.4], " + rest, "sum");
   expect_refused("{\"weights\": [1.5, -0.5], " + rest, "weights");

@@ -56,6 +56,22 @@ class Tables : public ::testing::Test {
   }
 };
 
+TEST_F(Tables, ACommentBeforeTheHeaderIsNamed) {
+  for (const std::string text : {"# made by me\nx,y\n1,2\n", "# made by me, today\nx\n1\n", "# a\n# b\n1\n",
+                                 "#\r\nx,y\r\n1,2\r\n", "# alone", "# a\n\nx\n1\n"})
+    expect_refused({{write("a.csv", text)}, {}},
+                   {"a.csv:1: the line begins with #, and comments are not read"});
+  // Names that begin with #, as numpy.savetxt and others write them.
+  EXPECT_EQ(read_table({{write("b.csv", "# x,y\n1,2\n")}, {}}).columns,
+            (std::vector<std::string>{"# x", "y"}));
+  EXPECT_EQ(read_table({{write("c.csv", "#x\n1\n2\n")}, {}}).num_rows, 2u);
+}
+
+TEST_F(Tables, ACircleOfLinksIsNamed) {
+  fs::create_symlink("round.csv", folder / "round.csv");
+  expect_refused({{(folder / "round.csv").string()}, {}}, {"round.csv: its symbolic links lead in a circle"});
+}
+
 TEST_F(Tables, ReadsNumbersAndKeepsLabelsApart) {
   const auto file = write("a.csv", "utterance,c0,c1,speaker\n1,1.5,-2e3,x\n1,0x1,3,y\n");
   expect_refused({{file}, {}}, {"a.csv", "3", "c0"});

@@ -82,6 +82,10 @@ bool has_means_of_mixture(const std::string& text) {
   });
 }
 
+bool is_netcdf(std::string_view beginning_of_file, const fs::path& file) {
+  return begins_as(beginning_of_file, {"CDF", "\x89HDF"}) || has_ending(file, {".nc"});
+}
+
 InputKind kind_of_file(const fs::path& file) {
   constexpr std::size_t kBytes = 65536;
   const std::string text = beginning(file, kBytes);
@@ -90,7 +94,7 @@ InputKind kind_of_file(const fs::path& file) {
     return InputKind::recording;
   if (has_ending(file, {".wav", ".WAV", ".flac", ".mp3", ".ogg", ".aiff", ".sph"}))
     return InputKind::recording;
-  if (begins_as(text, {"CDF", "\x89HDF"}) || has_ending(file, {".nc"})) return InputKind::draws;
+  if (is_netcdf(text, file)) return InputKind::draws;
   if (begins_as(text, {"\x93NUMPY"})) return InputKind::table;
   if (has_ending(file, {".csv", ".tsv"})) return kind_of_csv(text);
   const bool in_run = fs::is_directory(file.parent_path() / "chains");
@@ -185,6 +189,11 @@ InputKind kind_of(const fs::path& path) {
   } catch (const std::exception&) {  // for example, no permission
     return InputKind::other;
   }
+}
+
+bool is_netcdf(const fs::path& file) {
+  std::error_code error;
+  return is_netcdf(fs::is_regular_file(file, error) ? beginning(file, 4) : "", file);
 }
 
 void refuse_if_no_run(const fs::path& path) {

@@ -31,6 +31,9 @@ enum class InputKind {
 /// MachineError if reading fails, and no other exception.
 InputKind kind_of(const std::filesystem::path& path);
 
+/// Whether a file is netCDF, by its first bytes or by the ending .nc.
+bool is_netcdf(const std::filesystem::path& file);
+
 /// Throws InputError if `path`, which should be a run directory or a file of draws, is of another known kind.
 void refuse_if_no_run(const std::filesystem::path& path);
 /// Throws InputError if `path`, which should be a configuration, is of another known kind.

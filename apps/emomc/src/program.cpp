@@ -88,7 +88,12 @@ int fail(const std::string& what, int code, bool is_shared) {
 // since the machine provides less than was requested.
 void warn_of_refused_threads(int wanted, int got, const std::string& why) {
   static bool warned = false;
-  if (!std::exchange(warned, true))
+  if (std::exchange(warned, true)) return;
+  if (why.empty())  // ThreadPool bounds the number itself
+    std::cerr << fmt::format(
+        "emomc: warning: {} threads are too many for the processors of this machine; going on with {}\n",
+        wanted, got);
+  else
     std::cerr << fmt::format(
         "emomc: warning: the system refused {} of {} threads ({}; see ulimit -u, ulimit -v, the container's "
         "limit of processes); going on with {}\n",
@@ -137,9 +142,10 @@ int run_and_report(int argc, const char* const* argv) {
   } catch (const MachineError& error) {
     return fail(error.what(), kMachineFault, false);
   } catch (const std::filesystem::filesystem_error& error) {
-    const bool is_of_path = error.code() == std::errc::filename_too_long ||
-                            error.code() == std::errc::too_many_symbolic_link_levels;
-    return fail(error.path1().string() + ": " + error.code().message(),
+    const bool is_cycle = error.code() == std::errc::too_many_symbolic_link_levels,
+               is_of_path = is_cycle || error.code() == std::errc::filename_too_long;
+    return fail(error.path1().string() + ": " +
+                    (is_cycle ? "its symbolic links lead in a circle" : error.code().message()),
                 is_of_path ? kBadInput : kMachineFault, false);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", kMachineFault, false);

@@ -81,7 +81,7 @@ Model evaluate(const std::string& run, const Options& options) {
       model.worst = model.elpd.size() - 1;
     }
   };
-  if (std::filesystem::path(run).extension() != ".nc") {
+  if (!is_netcdf(run)) {
     refuse_if_no_run(run);
     if (std::filesystem::is_regular_file(run))
       throw InputError(run +
@@ -130,6 +130,13 @@ std::vector<std::string> warnings_about(const std::vector<Model>& models, const 
                       column));
       break;
     }
+  for (const Model& model : models)
+    if (!model.facts.weights.empty())
+      lines.push_back(
+          fmt::format("{}: rows are weighted by column {}: a row of weight w is left out and predicted as w "
+                      "equal rows at "
+                      "once, and the standard errors count rows, not weights",
+                      model.run, model.facts.weights));
   if (facts.grouping.num_groups < 10)
     lines.push_back(fmt::format("{} groups are few for a standard error", facts.grouping.num_groups));
   for (const Model& model : models)

@@ -37,6 +37,23 @@ PredictionOptions with_progress(const Options& options, CountLine& progress) {
           .on_rows = [&progress](std::size_t count) { progress.add(count); }};
 }
 
+/// The rows of the run's data. Throws InputError if they are not those that the run was made with.
+Table rows_of_run(const std::filesystem::path& directory, const RunData& known) {
+  check_data_files(directory, known);
+  Table table = read_table(known.request(known.columns));
+  if (hash_table(table) != known.sha256)
+    throw InputError(known.paths.at(0) + ": these are not the data that " + directory.string() +
+                     " was made with (another SHA-256); --data predicts other rows");
+  return table;
+}
+
+/// The rows of the run's data, or of other files.
+Table rows_of(const Options& options) {
+  const RunData known = read_run_data(options.run, 0);
+  if (known.columns.empty()) refuse_without_columns(options.run);
+  return options.data.empty() ? rows_of_run(options.run, known) : read_table({options.data, known.columns});
+}
+
 /// What `likelihood.rows` says.
 RowPrediction predict_expression(const Options& options, const Expression& expression) {
   if (expression.row_outputs().empty())
@@ -45,7 +62,7 @@ RowPrediction predict_expression(const Options& options, const Expression& expre
         ": its configuration has no likelihood.rows, which say what to predict for each row, as in "
         "rows: {p: \"inv_logit(eta)\"}");
   const RunData known = read_run_data(options.run, 0);
-  if (options.data.empty()) check_data_files(options.run, known);
+  if (options.data.empty()) rows_of_run(options.run, known);
   TableRequest request = known.request({});
   if (!options.data.empty()) {
     request.files = options.data;
@@ -58,22 +75,6 @@ RowPrediction predict_expression(const Options& options, const Expression& expre
                                             "likelihood.rows", with_progress(options, progress));
   progress.end();
   return predicted;
-}
-
-/// The rows of the run's data, or of other files.
-Table rows_of(const Options& options) {
-  const std::filesystem::path directory = options.run;
-  const RunData known = read_run_data(directory, 0);
-  if (known.columns.empty())
-    throw InputError((directory / "manifest.json").string() +
-                     ": the names of the data's columns are missing");
-  if (!options.data.empty()) return read_table({options.data, known.columns});
-  check_data_files(directory, known);
-  Table table = read_table({known.paths, known.columns, known.format});
-  if (hash_table(table) != known.sha256)
-    throw InputError(known.paths.at(0) + ": these are not the data that " + options.run +
-                     " was made with (another SHA-256); --data predicts other rows");
-  return table;
 }
 
 RowPrediction predict_mixture(const Options& options) {

@@ -29,10 +29,9 @@ std::vector<Inspection> inspect(const std::vector<std::string>& paths, Numbering
     else
       files.emplace_back(path);
   }
-  const auto is_netcdf = [](const std::filesystem::path& file) { return file.extension() == ".nc"; };
   for (const auto& file : files)
     if (is_netcdf(file)) runs.push_back(inspect_draws(read_netcdf(file), {}, numbering));
-  std::erase_if(files, is_netcdf);
+  std::erase_if(files, [](const std::filesystem::path& file) { return is_netcdf(file); });
   for (const auto& file : files)
     if (is_draw_table(file)) runs.push_back(inspect_draws(read_draw_table(file), {}, numbering));
   std::erase_if(files, is_draw_table);

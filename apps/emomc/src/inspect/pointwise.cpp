@@ -169,7 +169,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
   const auto chains = read_chains(request.directory);
   const DrawSet draws = draw_set_of(chains, run);
   const RunData known = read_run_data(request.directory, 0);
-  if (known.files.empty()) throw InputError(run + ": its manifest names no data");
+  if (known.files.empty()) refuse_without_columns(request.directory);
   const RunLikelihood likelihood = likelihood_of_run(
       request.directory, known, draws.layout,
       request.by.empty() ? std::vector<std::string>() : std::vector<std::string>{request.by});
@@ -179,6 +179,7 @@ PointwiseRun pointwise(const PointwiseRequest& request,
 
   PointwiseRun result;
   result.data_sha256 = known.sha256;
+  if (const auto spec = specification_of_run(request.directory)) result.weights = spec->weights;
   for (const auto& label : loaded.table.labels) result.label_columns.push_back(label.name);
   result.grouping.by =
       choose_grouping(loaded.table, request.by, run, {known.paths, known.columns, known.format});

@@ -41,6 +41,7 @@ struct PointwiseRun {
   /// Whether the likelihood has an index by the column of the groups, so that a group has parameters of its
   /// own.
   bool groups_have_parameters = false;
+  std::string weights;  ///< the column by which log densities of rows are multiplied; empty: there is none
 };
 
 /// Calls `use` for every group in turn, with its log likelihoods [num_draws] and their relative efficiency.

@@ -377,7 +377,10 @@ void add_fit(CLI::App& app, int& status) {
       "Example: emomc fit configs/sad.yaml -o fit.json\n"
       "Exit code 1 where EM has not converged. prior.scale_floor bounds scales from below, as it does in a "
       "run.");
-  command->callback([options, &status] { status = fit(*options); });
+  command->callback([options, &status] {
+    if (options->file == "-") options->file.clear();  // standard output, as without -o
+    status = fit(*options);
+  });
 }
 
 }  // namespace emomc::app

@@ -173,7 +173,12 @@ void add_loglik(CLI::App& app, int& status) {
   command->footer("Example: emomc loglik --data features.csv --model " + options->model +
                   " --parameters fit.json");
   add_code_options(*command);
-  command->callback([options, &status] { status = loglik(*options); });
+  command->callback([options, command, &status] {
+    for (const char* name : {"--columns", "--header", "--separator", "--decimal", "--model"})
+      if (!options->config.empty() && command->count(name) > 0)
+        throw InputError(std::string(name) + ": not used with --config, whose file states it; remove it");
+    status = loglik(*options);
+  });
 }
 
 }  // namespace emomc::app

@@ -216,7 +216,9 @@ void add_simulate(CLI::App& app, int&) {
                                  options->parameters, options->rows, options->quiet);
     }
     if (!options->parameters.empty() || options->rows > 0)
-      throw InputError("--parameters and --rows are for likelihoods of your own (likelihood.log_density)");
+      throw InputError(std::string(options->rows > 0 ? "--rows" : "--parameters") +
+                       ": for likelihoods of your own (likelihood.log_density); " + options->config +
+                       " has the key " + (options->rows > 0 ? "rows" : "parameters") + " for this");
     simulate(options->config, options->output, options->force, options->quiet);
   });
 }

@@ -23,11 +23,19 @@ std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path&
   const std::optional<ExpressionSpec> spec = specification_of_run(directory);
   if (!spec) return nullptr;
   const RunData data = read_run_data(directory, 0);
-  if (data.columns.empty())
-    throw InputError((directory / "manifest.json").string() +
-                     ": the names of the data's columns are missing");
+  if (data.columns.empty()) refuse_without_columns(directory);
   const Expression expression(*spec, data.columns);
   return std::make_shared<Expression>(expression.with_data_units(data.units()));
+}
+
+void refuse_without_columns(const std::filesystem::path& directory) {
+  const std::filesystem::path manifest = directory / "manifest.json";
+  std::error_code error;
+  if (std::filesystem::exists(manifest, error) && read_manifest(manifest).is_null())
+    throw InputError(manifest.string() +
+                     ": no whole JSON object, so that this file is damaged; emomc run with --resume and the "
+                     "configuration of this run writes it anew");
+  throw InputError(manifest.string() + ": the names of the data's columns are missing");
 }
 
 ExpressionRows read_expression_rows(const Expression& expression, const std::vector<std::string>& names,

@@ -23,6 +23,9 @@ std::optional<ExpressionSpec> specification_of_run(const std::filesystem::path& 
 /// Returns the expression of the run's likelihood for the columns of the run's data; null: the run has none.
 std::shared_ptr<const Expression> expression_of_run(const std::filesystem::path& directory);
 
+/// Throws InputError for a run whose manifest names no data: the file is no JSON object, or lacks the names.
+[[noreturn]] void refuse_without_columns(const std::filesystem::path& directory);
+
 /// Rows in the form that Expression::evaluate_row_outputs and simulate read.
 struct ExpressionRows {
   Table table;                 ///< table of the columns that were read

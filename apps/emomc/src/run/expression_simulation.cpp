@@ -10,7 +10,9 @@
 #include "emomc/core/errors.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/table.hpp"
+#include "emomc/posterior/expression_rows.hpp"
 #include "emomc/posterior/run_setup.hpp"
+#include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/target.hpp"
 #include "expression_run.hpp"
@@ -106,6 +108,20 @@ ColumnUnits units_of_names(const RunConfig& config, const std::vector<std::strin
   return units;
 }
 
+/// Returns the names of the columns that the simulation reads from the data.
+std::vector<std::string> columns_read(const ExpressionSpec& spec, const std::vector<std::string>& drawn) {
+  std::vector<std::string> names = names_of_columns(spec);
+  for (const std::string& name : drawn)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  const Expression expression(spec, names);
+  std::vector<std::string> read =
+      names_of_used(expression, names, expression.columns_of(Expression::Part::simulation));
+  std::erase_if(read, [&](const std::string& name) {
+    return std::find(drawn.begin(), drawn.end(), name) != drawn.end();
+  });
+  return read;
+}
+
 }  // namespace
 
 void simulate_expression(const RunConfig& config, const std::string& config_file, const std::string& output,
@@ -114,24 +130,31 @@ void simulate_expression(const RunConfig& config, const std::string& config_file
   const std::vector<std::string> drawn = simulated_columns(spec);
   const fs::path data_file = config.data.files.size() == 1 ? config.data.files[0] : std::string("data.csv");
   std::vector<std::string> names;
+  const std::vector<std::string> read = columns_read(spec, drawn);
+  if (num_rows > 0 && !read.empty())
+    throw InputError("--rows: the simulation reads columns of the data (" + joined(read) +
+                     "), whose file has the number of rows; remove --rows");
   if (num_rows == 0) {
     if (!fs::exists(data_file))
-      throw InputError("data.file: " + data_file.string() +
-                       ": there is no such file; the columns that are not simulated are read from it; if "
-                       "there are none, --rows sets the number of rows");
+      throw InputError("data.file: " + data_file.string() + ": there is no such file" +
+                       (read.empty()
+                            ? "; the simulation reads none of its columns, so that --rows can set the "
+                              "number of rows instead"
+                            : "; the simulation reads columns of it: " + joined(read)));
     names = read_column_names(table_request(config.data, spec, names_of_columns(spec)));
   }
   const std::size_t num_given = names.size();
   for (const std::string& name : drawn)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  const Expression expression(spec, names);
+  // Without data, columns of the log density that the simulation does not read are no columns of the result.
+  std::vector<std::string> all = names;
+  for (const std::string& name : names_of_columns(spec))
+    if (num_rows > 0 && std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  const Expression expression(spec, all);
   ExpressionRows rows;
   if (num_rows > 0) {
     rows.table.num_rows = num_rows;
     rows.values.assign(num_rows * expression.used_columns().size(), 0.0);
-    const std::vector<bool> needed = expression.columns_of(Expression::Part::simulation);
-    if (std::find(needed.begin(), needed.end(), true) != needed.end())
-      throw InputError("--rows: the simulation reads columns of the data; allowed where it reads none");
   } else {
     rows = read_expression_rows(expression, names, Expression::Part::simulation,
                                 table_request(config.data, spec, {}), units_of_names(config, names));
