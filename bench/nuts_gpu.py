@@ -38,7 +38,7 @@ def smallest_ess(a, folder, *draws):
     """Returns the smallest bulk ESS and the largest R-hat of the parameters; log densities, which NumPyro's files
     lack, are left out."""
     quantities = json.loads(run(a, folder, "summary", "--json", *draws))["parameters"]
-    parameters = [row for row in quantities if not row["name"].startswith("log_")]
+    parameters = [row for row in quantities if not row["name"].startswith(("log_", "lp"))]
     return (min(row["ess_bulk"] for row in parameters if row["ess_bulk"] is not None),
             max(row["rhat"] for row in parameters if row["rhat"] is not None),
             {row["name"].replace("[", "_").replace("]", "").replace(".", "_"): (row["mean"], row["mcse_mean"])

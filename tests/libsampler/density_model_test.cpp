@@ -144,6 +144,7 @@ TEST_P(UserDensity, ACompiledHeaderHasTheValuesAndTheGradientOfTheFormula) {
   const auto device = make_device(GetParam());
   const auto engine = make_engine(GetParam(), compiled_model(), Precision::float64, data, *device);
   engine->allocate(std::vector<ChainPlan>{{0, {0}, 1, 0}}, ComponentCaches::off);
+  engine->allocate_gradients();
   DeviceArray<double> point(*device, 3), slopes(*device, 3), log_likelihood(*device, 1);
   point.upload(std::vector<double>(theta.data(), theta.data() + 3));
   engine->evaluate_with_gradient({1, 3, 3, point.data(), log_likelihood.data()}, {slopes.data(), 3},
