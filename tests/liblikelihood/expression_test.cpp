@@ -268,7 +268,7 @@ TEST(Expression, NamesAndShapesAreChecked) {
     derived.derived = {{reserved, {"likelihood.derived", "2 * a"}}};
     EXPECT_EQ(refused(derived).substr(0, 20), "likelihood.derived: ") << reserved;
   }
-  EXPECT_EQ(refused(spec_of({{"b_dim", "", Support::real, {}}}, "x * b_dim")), "");
+  EXPECT_EQ(refused(spec_of({{"b_dim", "", Support::real, {}}}, "x * b_dim")), "accepted");
   EXPECT_EQ(refused(spec_of({a, a}, "x")),
             "likelihood.parameters.a: a is a parameter already; choose another name");
   EXPECT_EQ(refused(spec_of({{"b", "", Support::real, {3}}}, "x * b[a]")).substr(0, 34),
