@@ -72,7 +72,7 @@ const Finding* finding(const std::vector<Finding>& findings, const std::string& 
 }
 
 TEST(Findings, ARunThatChoseItsLengthMustHaveReachedItsBounds) {
-  const DrawSet few = independent_draws(95);  // 380 draws for an ESS of 400
+  const DrawSet few = independent_draws(100);  // 400 draws, whose tail ESS is estimated below 400
   for (const bool chose_length : {false, true})
     for (const std::string status : {"finished", "interrupted", "running"}) {
       SCOPED_TRACE(status + std::to_string(chose_length));
