@@ -114,10 +114,10 @@ TEST_F(Diagnose, TooFewEffectiveDrawsAreCounted) {
   EXPECT_EQ(std::find(problems.begin(), problems.end(), "stuck"), problems.end());
 }
 
-// 380 independent draws miss the bound of 400 by no more than chance explains in estimates of the ESS. The
-// bounds are for a run that is known to be good; a reader of a short run does not know that.
+// The tail ESS of 400 independent draws is estimated below 400, by no more than chance explains. A reader of
+// a short run does not know that its draws are independent.
 TEST_F(Diagnose, EstimatesBeyondTheirBoundsAreNamedEvenIfChanceExplainsThem) {
-  const auto files = write_chains("a", 4, 95, [](int i, int c) {
+  const auto files = write_chains("a", 4, 100, [](int i, int c) {
     return std::vector<double>{normal(i, c, 0), normal(i, c, 1)};
   });
   const json found = diagnosis(files, 0);
