@@ -1,7 +1,9 @@
 #include "emomc/posterior/run_devices.hpp"
 
 #include <algorithm>
+#include <future>
 #include <span>
+#include <system_error>
 #include <thread>
 
 #include "emomc/core/errors.hpp"
@@ -43,6 +45,22 @@ std::vector<std::unique_ptr<Device>> make_gpus(std::span<const int> numbers) {
   std::vector<std::unique_ptr<Device>> gpus;
   for (const int number : numbers) gpus.push_back(make_cuda_device(number));
   return gpus;
+}
+
+// The number of threads that the system lets this process have at the same time, at most `wanted`, with the
+// calling thread.
+std::size_t available_threads(std::size_t wanted) {
+  std::promise<void> end;
+  const std::shared_future<void> ended = end.get_future().share();
+  std::vector<std::thread> threads;
+  try {
+    while (threads.size() + 1 < wanted) threads.emplace_back([ended] { ended.wait(); });
+  } catch (const std::system_error&) {
+    // The threads that have started are as many as there can be.
+  }
+  end.set_value();
+  for (std::thread& thread : threads) thread.join();
+  return threads.size() + 1;
 }
 
 std::unique_ptr<LikelihoodEngine> engine_on(Device& device, const RunConfig& config, const DataSet& data,
@@ -173,14 +191,15 @@ void add_devices(std::vector<std::unique_ptr<Device>> devices, const EngineMaker
 }
 
 void add_threads(const RunConfig& config, const DataSet& data, SampledChains& chains) {
-  const std::vector<ChainPlan> all = tempered_plans(chains.plans, chains.options.tempering);
   const auto work = static_cast<double>(data.num_rows) * chains.engine->layout().dim();
-  const int processors = static_cast<int>(std::thread::hardware_concurrency());
-  const auto threads = std::min<std::size_t>(
-      all.size(), static_cast<std::size_t>(std::max(1, config.threads > 0 ? config.threads : processors)));
-  if (chains.backend != Backend::cpu || config.shard == Shard::rows || threads == 1 ||
-      work > kShortEvaluation || proposal_use(chains.proposal.kind).other_chains)
+  if (chains.backend != Backend::cpu || config.shard == Shard::rows || work > kShortEvaluation ||
+      proposal_use(chains.proposal.kind).other_chains)
     return;
+  const std::size_t num_chains = tempered_plans(chains.plans, chains.options.tempering).size();
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int wanted = config.threads > 0 ? config.threads : std::max(1, processors);
+  const std::size_t threads = available_threads(std::min(num_chains, static_cast<std::size_t>(wanted)));
+  if (threads == 1) return;
   const auto make = [&](Device& device, Communicator* ranks) {
     return engine_on(device, config, data, chains, 1, ranks);
   };

@@ -8,6 +8,10 @@ import emomc
 import numpy as np
 import pytest
 
+#: The first line of a program that is to be interrupted: a shell starts jobs in the background with SIGINT ignored,
+#: and Python then leaves it ignored.
+LISTENS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 

@@ -14,7 +14,7 @@ import emomc
 import numpy as np
 import pytest
 
-from conftest import ROOT
+from conftest import LISTENS, ROOT
 
 
 def matrix(faithful):
@@ -212,7 +212,7 @@ def test_control_c_ends_a_fit():
             sys.exit(130)
         """
     )
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([sys.executable, "-c", LISTENS + code], stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "fitting\n"
         time.sleep(3)

@@ -16,7 +16,7 @@ import emomc
 import numpy as np
 import pytest
 
-from conftest import ROOT, line
+from conftest import LISTENS, ROOT, line
 
 
 def test_draws_are_the_programs(faithful, program, tmp_path):
@@ -285,10 +285,13 @@ def test_control_c_stops_cleanly():
             sys.exit(130)
         """
     )
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "sampling\n"
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=120)
+    child = subprocess.Popen([sys.executable, "-c", LISTENS + code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "sampling\n"
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=120)
+    finally:
+        child.kill()
     assert "interrupted with draws" in out and child.returncode == 130
 
 
@@ -306,11 +309,17 @@ def test_control_c_leaves_a_checkpoint(faithful, tmp_path):
     )
     folder = str(tmp_path / "run")
     child = subprocess.Popen(
-        [sys.executable, "-c", code, folder, str(10**9), "stop"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", LISTENS + code, folder, str(10**9), "stop"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    assert child.stdout.readline() == "sampling\n"
-    child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=120)
+    try:
+        assert child.stdout.readline() == "sampling\n"
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=120)
+    finally:
+        child.kill()
     assert f"{folder} has a checkpoint, from which the same call with resume=True goes on" in err
     part = emomc.read_run(folder)
     assert not part.finished and 100 < part.num_draws < 10**9

@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "emomc/core/errors.hpp"
+#include "emomc/core/input_path.hpp"
 #include "emomc/likelihood/mixture_fit.hpp"
 #include "emomc/likelihood/mixture_start.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
@@ -301,6 +302,7 @@ int fit(const Options& options) {
   if (!info_of(config.likelihood).has_em)
     throw InputError(options.config + ": likelihood.model: fit has no EM for " + config.likelihood.model +
                      "; allowed: " + models_with_em());
+  if (!options.start.empty()) refuse_link_cycle(options.start);
   if (!options.file.empty()) require_possible_output(options.file);
   const RunSetup setup = set_up_fits(config);
   if (!options.file.empty()) refuse_own_input(options, setup.loaded.table);
