@@ -76,7 +76,7 @@ def _contents(cell: Any) -> tuple[Any, ...]:
 
 def reason_of(error: BaseException) -> str:
     """Returns the parts of an error of Numba's compiler that state the reason and the line, as one line."""
-    lines = str(error).splitlines()
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()  # without the colours of a terminal
     told = [line.strip() for line in lines if line.strip() and not line.startswith("Failed in ")]
     if not told:
         return type(error).__name__

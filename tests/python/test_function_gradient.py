@@ -188,7 +188,7 @@ def test_gradients_are_linked_into_kernels_without_a_gpu(faithful):
         model = model_of(faithful | {"w": np.ones(272)}, gradient, weights=weights)
         kernels = model._posterior.function_kernels(9, 0)
         assert len(kernels) == 3
-        assert all(0 < registers <= 255 and size > 1000 for registers, size in kernels)
+        assert all(0 < registers <= 255 and size > 1000 for registers, size in kernels), kernels
 
 
 @pytest.mark.skipif(not has_gpu(), reason="no GPU")
@@ -196,9 +196,10 @@ def test_gradients_are_linked_into_kernels_without_a_gpu(faithful):
 def test_a_gpu_samples_with_gradients(faithful, gradient):
     cuda_target()
     many = {name: np.tile(values, 40) for name, values in faithful.items()}
-    options = dict(chains=4, draws=60, warmup=60, seed=1, proposal="hmc", progress=False)
+    # Rounding errors grow with every leapfrog, so that only a few steps can be compared.
+    options = dict(chains=4, draws=3, warmup=2, seed=1, proposal="hmc", progress=False)
     with pytest.warns(emomc.DrawsWarning):
         gpu = emomc.sample(model_of(many, gradient), backend="cuda", **options)
         cpu = emomc.sample(model_of(many, gradient), backend="cpu", **options)
     for name in gpu.parameters:
-        np.testing.assert_allclose(gpu[name][:, 0], cpu[name][:, 0], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(gpu[name], cpu[name], rtol=1e-5, atol=1e-7)
