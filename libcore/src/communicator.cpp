@@ -1,5 +1,6 @@
 #include "emomc/core/communicator.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -23,6 +24,12 @@ class SingleRank final : public Communicator {
   void fail(int) noexcept override {}
 };
 
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 // A barrier that a failure opens for ever. Each rank passes a pointer that the others may read.
 class Meeting {
  public:
@@ -33,7 +40,7 @@ class Meeting {
     std::unique_lock lock(mutex_);
     given_[static_cast<std::size_t>(rank)] = given;
     const std::uint64_t round = arrive();
-    all_here_.wait(lock, [&] { return round_ != round || failed_ >= 0; });
+    wait(lock, [&] { return round_ != round || failed_ >= 0; });
     if (round_ == round) throw PeerError("rank " + std::to_string(failed_) + " has failed");
   }
   /// Waits until all ranks have read the given data. Nothing fails between come() and leave(), and a failure
@@ -41,7 +48,7 @@ class Meeting {
   void leave() {
     std::unique_lock lock(mutex_);
     const std::uint64_t round = arrive();
-    all_here_.wait(lock, [&] { return round_ != round; });
+    wait(lock, [&] { return round_ != round; });
   }
   const void* given(std::size_t rank) const { return given_[rank]; }
   void fail(int rank) {
@@ -61,6 +68,17 @@ class Meeting {
   int size() const { return size_; }
 
  private:
+  // Waits until `is_over`, which reads atomic members only. In a warm-up with short evaluations ranks meet
+  // every few microseconds, and a thread that sleeps takes longer than that to wake up; a rank that is later
+  // than about 0.1 ms is waited for asleep.
+  template <class F>
+  void wait(std::unique_lock<std::mutex>& lock, F is_over) {
+    constexpr int kSpins = 2000;
+    lock.unlock();
+    for (int spin = 0; spin < kSpins && !is_over(); ++spin) pause();
+    lock.lock();
+    all_here_.wait(lock, is_over);
+  }
   // Returns the round that ends when all ranks have arrived.
   std::uint64_t arrive() {
     const std::uint64_t round = round_;
@@ -74,8 +92,9 @@ class Meeting {
 
   mutable std::mutex mutex_;
   std::condition_variable all_here_;
-  int size_, num_here_ = 0, failed_ = -1;
-  std::uint64_t round_ = 0;
+  int size_, num_here_ = 0;
+  std::atomic<int> failed_{-1};          // written under the mutex
+  std::atomic<std::uint64_t> round_{0};  // written under the mutex
   std::vector<std::shared_ptr<Meeting>> duplicates_;
   std::vector<const void*> given_;  ///< written by one rank, read by the others after they have met
 };

@@ -196,8 +196,9 @@ void add_threads(const RunConfig& config, const DataSet& data, SampledChains& ch
       proposal_use(chains.proposal.kind).other_chains)
     return;
   const std::size_t num_chains = tempered_plans(chains.plans, chains.options.tempering).size();
-  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
-  const int wanted = config.threads > 0 ? config.threads : std::max(1, processors);
+  // More threads than processors would wait for each other whenever they meet.
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int wanted = config.threads > 0 ? std::min(config.threads, processors) : processors;
   const std::size_t threads = available_threads(std::min(num_chains, static_cast<std::size_t>(wanted)));
   if (threads == 1) return;
   const auto make = [&](Device& device, Communicator* ranks) {
