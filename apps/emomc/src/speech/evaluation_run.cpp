@@ -73,6 +73,7 @@ double seconds_per_score(const ClassPosteriors& posteriors) {
     theta.insert(theta.end(), begin, begin + static_cast<std::ptrdiff_t>(dim));
   }
   std::vector<double> sums(kDraws * engine.num_segments());
+  engine.sums_by_segment(theta.data(), kDraws, sums.data());  // the first call loads kernels
   const auto began = std::chrono::steady_clock::now();
   engine.sums_by_segment(theta.data(), kDraws, sums.data());
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / kDraws;
@@ -85,7 +86,8 @@ bool tries_steps(const EvaluationConfig& config) {
 }
 
 // An estimate of the duration in seconds of one step of all chains of a gradient sampler, from the duration
-// of one evaluation of all rows.
+// of one evaluation of all rows. A GPU evaluates all chains in little more time than one, so that there is no
+// estimate for it; the remaining time is told during sampling.
 double seconds_per_step_by_gradients(const EvaluationJob& job, const ClassPosteriors& posteriors,
                                      double seconds_of_evaluation) {
   constexpr double kGradients = 8;    // gradients per step, for a tree of depth 3
@@ -217,7 +219,7 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
     enter(RankPhase::sampling);
     estimate = steps * seconds_per_step(result.posteriors);
     enter(RankPhase::apart);
-  } else if (!checkpoint) {
+  } else if (!checkpoint && chains.backend != Backend::cuda) {
     estimate = steps * seconds_per_step_by_gradients(job, result.posteriors, evaluation);
   }
   if (!checkpoint && job.kind == "evaluation")
@@ -237,9 +239,11 @@ SampledPosteriors sample_posteriors(const EvaluationJob& job, ExistingRun policy
   for (const auto& line : describe_devices(chains)) logger->info(line);
   if (checkpoint)
     logger->info("going on from step {}", checkpoint->state.step);
-  else
+  else if (estimate > 0)
     logger->info("sampling will take about {}{}", duration_text(estimate),
                  scores > 0 ? ", scores and EM about " + duration_text(scores) + " more" : "");
+  else if (scores > 0)
+    logger->info("scores and EM will take about {} after sampling", duration_text(scores));
   files.open(checkpoint);
   settle();
   enter(RankPhase::sampling);
