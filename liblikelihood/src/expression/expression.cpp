@@ -282,7 +282,8 @@ void Expression::simulate(const double* theta, std::span<const double> rows, std
     evaluate(plan_->graph, order, theta, rows.data() + at, values.data(), &random);
     for (std::size_t k = 0; k < middles.size(); ++k) {
       const double drawn = values[static_cast<std::size_t>(plan_->simulated_nodes[k])];
-      *out++ = middles[k] ? angle_about(*middles[k], drawn) : drawn;
+      const std::optional<double>& middle = middles[k];
+      *out++ = middle ? angle_about(*middle, drawn) : drawn;
     }
   }
 }
