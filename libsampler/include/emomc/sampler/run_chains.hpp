@@ -96,8 +96,8 @@ struct RunOptions {
   std::int64_t thin = 1;      ///< number of steps between kept draws
   std::uint64_t seed = 0;
   /// The run ends with a DensityError if a larger share of a chain's proposals than this had a density of NaN
-  /// or +infinity. Only steps after the warm-up count, and the share is checked from 1,000 proposals on: before,
-  /// chains may be far out of the posterior, where densities overflow.
+  /// or +infinity. Only proposals after the warm-up count, during which chains may be far out of the
+  /// posterior, where densities overflow; the share is checked from 1,000 proposals on.
   double max_nan_share = 0.01;
   bool keep_warmup = false;  ///< pass the draws of warm-up, thinned alike, to the handler as well
   ComponentCaches caches = ComponentCaches::on;
