@@ -114,9 +114,10 @@ TEST(Findings, DivergencesEverywhereAreNoRegion) {
 }
 
 // Divergences at all values of tau, but more often at small ones, do not mean that a part is out of reach.
+// Chance does not explain the mean rank of 1/3, but it is not at an end.
 TEST(Findings, ASlightTendencyIsNoRegion) {
-  DrawSet set = independent_draws(4000);
-  mark_divergent(set, [](double tau, std::size_t at) { return at % (tau < 0 ? 250 : 400) == 0; });
+  DrawSet set = independent_draws(16000);
+  mark_divergent(set, [](double tau, std::size_t at) { return at % (tau < 0 ? 400 : 2000) == 0; });  // 0.15 %
   const std::vector<Finding> found = findings_of(set);
   EXPECT_EQ(finding(found, "divergences")->severity, Severity::warning);
 }

@@ -3,14 +3,14 @@
 import csv
 import os
 import pathlib
+import signal
+import subprocess
+import sys
+import time
 
 import emomc
 import numpy as np
 import pytest
-
-#: The first line of a program that is to be interrupted: a shell starts jobs in the background with SIGINT ignored,
-#: and Python then leaves it ignored.
-LISTENS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -50,3 +50,21 @@ def line(data, **more):
         derived={"ratio": "a / b"},
         **more,
     )
+
+
+def interrupted(code, said, *arguments, seconds=0):
+    """Runs a Python program, sends it SIGINT `seconds` after it has printed the line `said`, and returns its further
+    output, its errors and its exit code."""
+    # A shell starts jobs in the background with SIGINT ignored, and Python then leaves it ignored.
+    listens = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    child = subprocess.Popen(
+        [sys.executable, "-c", listens + code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout.readline() == said + "\n"
+        time.sleep(seconds)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=120)
+    finally:
+        child.kill()
+    return out, err, child.returncode

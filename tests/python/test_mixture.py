@@ -3,18 +3,16 @@
 import importlib
 import json
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 import warnings
 
 import emomc
 import numpy as np
 import pytest
 
-from conftest import LISTENS, ROOT
+from conftest import ROOT, interrupted
 
 
 def matrix(faithful):
@@ -212,12 +210,5 @@ def test_control_c_ends_a_fit():
             sys.exit(130)
         """
     )
-    child = subprocess.Popen([sys.executable, "-c", LISTENS + code], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout.readline() == "fitting\n"
-        time.sleep(3)
-        child.send_signal(signal.SIGINT)
-        out, _ = child.communicate(timeout=120)
-    finally:
-        child.kill()
-    assert out == "interrupted False\n" and child.returncode == 130
+    out, _, code_of_exit = interrupted(code, "fitting", seconds=3)
+    assert out == "interrupted False\n" and code_of_exit == 130

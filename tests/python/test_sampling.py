@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
 import sys
 import textwrap
@@ -16,7 +15,7 @@ import emomc
 import numpy as np
 import pytest
 
-from conftest import LISTENS, ROOT, line
+from conftest import ROOT, interrupted, line
 
 
 def test_draws_are_the_programs(faithful, program, tmp_path):
@@ -285,14 +284,8 @@ def test_control_c_stops_cleanly():
             sys.exit(130)
         """
     )
-    child = subprocess.Popen([sys.executable, "-c", LISTENS + code], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout.readline() == "sampling\n"
-        child.send_signal(signal.SIGINT)
-        out, _ = child.communicate(timeout=120)
-    finally:
-        child.kill()
-    assert "interrupted with draws" in out and child.returncode == 130
+    out, _, code_of_exit = interrupted(code, "sampling")
+    assert "interrupted with draws" in out and code_of_exit == 130
 
 
 def test_control_c_leaves_a_checkpoint(faithful, tmp_path):
@@ -308,18 +301,7 @@ def test_control_c_leaves_a_checkpoint(faithful, tmp_path):
         """
     )
     folder = str(tmp_path / "run")
-    child = subprocess.Popen(
-        [sys.executable, "-c", LISTENS + code, folder, str(10**9), "stop"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert child.stdout.readline() == "sampling\n"
-        child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=120)
-    finally:
-        child.kill()
+    _, err, _ = interrupted(code, "sampling", folder, str(10**9), "stop")
     assert f"{folder} has a checkpoint, from which the same call with resume=True goes on" in err
     part = emomc.read_run(folder)
     assert not part.finished and 100 < part.num_draws < 10**9
