@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Leads from a fresh machine to a posterior: installs missing packages, builds the program in release mode, simulates
 # a small corpus of MFCC frames with five emotions, samples the frames of one emotion and prints a summary; then
-# classifies all five emotions. This takes about five minutes on two cores, mostly for the build.
+# classifies all five emotions. This takes about a quarter of an hour on two cores, mostly for the build.
 #  EMOMC_BUILD_DIR   the build directory (default build/release)
 set -euo pipefail
 cd "$(dirname "$0")/.."
