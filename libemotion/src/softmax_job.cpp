@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +36,6 @@ void set_defaults_of_prior(SoftmaxPrior prior, SoftmaxConfig& softmax, FeaturesC
   if (prior == SoftmaxPrior::ridge) return;
   softmax.temperature = 1;
   softmax.warmup = kHorseshoeWarmup;
-  softmax.draws = kHorseshoeDraws;
   features.set = FunctionalSet::compact;
 }
 
@@ -132,6 +133,26 @@ std::string functionals_text(const EvaluationConfig& config, std::size_t columns
   return fmt::format("{} functionals (set {}, version {})", columns, set.name, set.version);
 }
 
+namespace {
+
+// The worst of the posteriors that are averaged; NaN is worse than any number.
+JudgedPair judged_pair(const SoftmaxFold& fold, std::size_t pair, std::size_t pairs, std::size_t chains) {
+  const auto larger = [](double a, double b) { return std::isnan(a) || a > b ? a : b; };
+  const auto smaller = [](double a, double b) { return std::isnan(a) || a < b ? a : b; };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  JudgedPair worst{-kInfinity, kInfinity, kInfinity};
+  for (const std::vector<double>& posterior : fold.draw_log_probability) {
+    const std::size_t draws = posterior.size() / pairs / chains;
+    const DrawsView view{posterior.data() + pair * draws * chains, draws, chains, 1,
+                         static_cast<std::ptrdiff_t>(draws)};
+    worst = {larger(worst.rhat, rhat(view)), smaller(worst.bulk, ess_bulk(view)),
+             smaller(worst.tail, ess_tail(view))};
+  }
+  return worst;
+}
+
+}  // namespace
+
 std::vector<JudgedPairs> judged_pairs(std::span<const SoftmaxFold> folds, std::size_t classes, int chains,
                                       int threads, Communicator& ranks) {
   std::vector<std::size_t> counts;
@@ -145,12 +166,9 @@ std::vector<JudgedPairs> judged_pairs(std::span<const SoftmaxFold> folds, std::s
   const RankRange own = range_of_rank(folds.size(), ranks.rank(), ranks.size());
   for (const SoftmaxFold& fold : folds.subspan(own.first, own.size())) {
     const std::size_t pairs = fold.rows.size() * classes, first = mine.size();
-    const std::size_t draws = fold.draw_log_probability.size() / pairs / static_cast<std::size_t>(chains);
     mine.resize(first + pairs);
     pool.for_each(pairs, [&](std::size_t pair, int) {
-      const DrawsView view{fold.draw_log_probability.data() + pair * draws * static_cast<std::size_t>(chains),
-                           draws, static_cast<std::size_t>(chains), 1, static_cast<std::ptrdiff_t>(draws)};
-      mine[first + pair] = {rhat(view), ess_bulk(view), ess_tail(view)};
+      mine[first + pair] = judged_pair(fold, pair, pairs, static_cast<std::size_t>(chains));
     });
   }
   const JudgedPairs all = all_gather<JudgedPair>(ranks, mine, counts);

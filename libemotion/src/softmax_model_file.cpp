@@ -1,6 +1,7 @@
 #include "emomc/emotion/softmax_model_file.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -18,12 +19,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kVersion = 2;  // version 1 was that of mixtures
 
-// Models of earlier versions do not name their prior.
+// Models of earlier versions do not name their prior, and all their draws have one prior sd.
 void read_prior(const nlohmann::json& json, SoftmaxClassifier& classifier) {
   classifier.prior = softmax_prior(json.value("prior", softmax_prior_name(SoftmaxPrior::ridge)));
   const bool is_ridge = classifier.prior == SoftmaxPrior::ridge;
-  classifier.prior_sd = is_ridge ? positive(json, "prior_sd") : 0;
-  if (is_ridge) return;
+  if (is_ridge && json.contains("prior_sd")) {
+    classifier.prior_sds = {{positive(json, "prior_sd"), classifier.num_draws}};
+    return;
+  }
+  if (is_ridge) {
+    std::size_t left = classifier.num_draws;
+    for (const auto& one : json.at("prior_sds")) {
+      const auto draws = one.at("draws").get<std::int64_t>();
+      if (draws < 1 || static_cast<std::size_t>(draws) > left)
+        throw InputError("the draws of prior_sds, each above 0, do not add up to draws");
+      classifier.prior_sds.push_back({positive(one, "prior_sd"), static_cast<std::size_t>(draws)});
+      left -= static_cast<std::size_t>(draws);
+    }
+    if (left != 0) throw InputError("the draws of prior_sds, each above 0, do not add up to draws");
+    return;
+  }
   classifier.relevant_share = positive(json, "relevant_share");
   classifier.slab_scale = positive(json, "slab_scale");
 }
@@ -31,7 +46,8 @@ void read_prior(const nlohmann::json& json, SoftmaxClassifier& classifier) {
 void write_prior(const SoftmaxClassifier& classifier, Json& json) {
   json["prior"] = softmax_prior_name(classifier.prior);
   if (classifier.prior == SoftmaxPrior::ridge) {
-    json["prior_sd"] = classifier.prior_sd;
+    for (const DrawsOfSd& one : classifier.prior_sds)
+      json["prior_sds"].push_back({{"prior_sd", one.prior_sd}, {"draws", one.num_draws}});
     return;
   }
   json["relevant_share"] = classifier.relevant_share;
@@ -53,7 +69,6 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
   classifier.columns = distinct_names(json, 1, "columns");
   classifier.num_classes = static_cast<int>(model.classes.size());
   classifier.seed = json.at("seed").get<std::uint64_t>();
-  read_prior(json, classifier);
   classifier.temperature = positive(json, "temperature");
   for (std::size_t k = 0; k < kNumKnowledge; ++k) {
     const auto& one = json.at("tempers").at(knowledge_name(static_cast<SpeakerKnowledge>(k)));
@@ -67,6 +82,7 @@ void read_classifier(const nlohmann::json& json, SoftmaxModel& model) {
   classifier.corpus = read_statistics(json, classifier.columns.size());
   classifier.rank = json.at("rank").get<std::size_t>();
   classifier.num_draws = json.at("draws").get<std::size_t>();
+  read_prior(json, classifier);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ void add_details(nlohmann::ordered_json& scores, const EvaluationConfig& config,
   scores["temperature"] = config.softmax.temperature;
   for (const SoftmaxFold& fold : folds) {
     scores["prior_sd_of_fold"].push_back(fold.prior_sd);
+    if (const auto weights = prior_sds_json(fold); !weights.empty())
+      scores["prior_sd_weights_of_fold"].push_back(weights);
     scores["acceptance_of_fold"].push_back(fold.acceptance);
     scores["temper_frames_of_fold"].push_back(fold.posterior.frames);
   }
@@ -42,6 +44,17 @@ void add_details(nlohmann::ordered_json& scores, const EvaluationConfig& config,
   scores["convergence"]["worst_rhat"] =
       std::isfinite(strict.worst_rhat) ? nlohmann::ordered_json(strict.worst_rhat) : nlohmann::ordered_json();
 }
+
+}  // namespace
+
+nlohmann::ordered_json prior_sds_json(const SoftmaxFold& fold) {
+  auto json = nlohmann::ordered_json::array();
+  for (const WeightedSd& one : fold.prior_sds)
+    json.push_back({{"prior_sd", one.prior_sd}, {"weight", one.weight}});
+  return json;
+}
+
+namespace {
 
 double converged_share(const std::vector<Convergence>& classes) {
   Convergence all;

@@ -11,6 +11,17 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// A step of the integrator: kicks of the momenta, each followed by a drift of the points. This is the
+// three-stage integrator of Blanes, Casas and Sanz-Serna (2014, "Numerical integrators for the hybrid Monte
+// Carlo method"), which evaluates three gradients in a step. In many dimensions it needs fewer gradients than
+// the leapfrog at the same acceptance. It is reversible, since its stages are symmetric, and keeps volume.
+struct Stage {
+  double kick, drift;
+};
+constexpr double kKick = 0.11888010966548, kDrift = 0.29619504261126;
+constexpr Stage kStagesOfStep[] = {
+    {kKick, kDrift}, {0.5 - kKick, 1 - 2 * kDrift}, {0.5 - kKick, kDrift}, {kKick, 0}};
+
 // The state of all chains: rows x (num_chains * columns), with the columns of a chain side by side.
 class Chains {
  public:
@@ -36,15 +47,16 @@ class Chains {
     const device::RandomSource random{sampling_.seed, number, stream(0)};
     const double time =
         tuning_.shortest + (tuning_.longest - tuning_.shortest) * random.uniform(device::Purpose::length, 0);
-    const int leapfrogs = std::max(1, static_cast<int>(std::lround(time / step_size)));
+    const double steps = std::ceil(time / step_size), length = time / steps;
     MatrixXd points = points_, gradients = gradients_, end = momenta;
     VectorXd values;
-    for (int i = 0; i < leapfrogs; ++i) {
-      end += 0.5 * step_size * gradients;
-      points.array() += step_size * end.array() * inverse_mass_.array();
-      evaluate(points, values, gradients);
-      end += 0.5 * step_size * gradients;
-    }
+    for (double i = 0; i < steps; ++i)
+      for (const Stage& stage : kStagesOfStep) {
+        end += stage.kick * length * gradients;
+        if (stage.drift == 0) continue;
+        points.array() += stage.drift * length * end.array() * inverse_mass_.array();
+        evaluate(points, values, gradients);
+      }
     double sum = 0;
     for (int chain = 0; chain < sampling_.num_chains; ++chain) {
       const auto block = [&](auto& matrix) { return matrix.middleCols(chain * columns_, columns_); };

@@ -33,7 +33,7 @@ struct HmcTuning {
   /// duration varies, since other directions have other periods.
   double shortest = 1.2, longest = 4;
   double acceptance = 0.8;   ///< acceptance to which warm-up adapts the step size
-  double first_step = 0.3;   ///< step size at the beginning of warm-up
+  double first_step = 0.9;   ///< step size, of three gradients, at the beginning of warm-up
   bool adapts_mass = false;  ///< whether the mass becomes 1 / variance of the warm-up draws of all chains
 };
 
@@ -41,8 +41,9 @@ struct HmcTuning {
 using HmcDraw = std::function<void(int chain, int draw, const Eigen::MatrixXd& point)>;
 
 /// Calls `keep` with each draw and returns the mean acceptance over all steps after the warm-up. In each
-/// step, the trajectories of all chains have the same length; points and momenta differ. `after_step`, if it
-/// is not empty, is called after each step of all chains and may throw.
+/// step, the trajectories of all chains have the same duration, in equal steps of at most the step size;
+/// points and momenta differ. `after_step`, if it is not empty, is called after each step of all chains and
+/// may throw.
 double sample_hmc(const HmcTarget& target, const HmcSampling& sampling, const HmcTuning& tuning,
                   const HmcDraw& keep, const std::function<void()>& after_step = {});
 

@@ -10,6 +10,7 @@
 #include "divided_work.hpp"
 #include "emomc/core/errors.hpp"
 #include "emomc/speech/softmax_classifier.hpp"
+#include "prior_sd_weights.hpp"
 #include "softmax_fold.hpp"
 #include "softmax_horseshoe.hpp"
 #include "softmax_model.hpp"
@@ -41,9 +42,16 @@ struct RowsOfSet {
   std::vector<int> num_frames;  // empty: unknown
 };
 
+// A posterior in the average of a fold.
+struct WeightedPosterior {
+  std::size_t sd;  // index of the prior sd; kLearnedScale
+  double weight;
+};
+
 struct ChosenSd {
-  std::size_t sd;  // index of the prior sd
+  std::size_t sd;  // index of the prior sd of the penalised fit
   ChosenTemper by_mode;
+  std::vector<double> weights;  // of the posteriors given each prior sd
 };
 
 // Everything that is fitted to the speakers who are not `excluded`.
@@ -51,7 +59,7 @@ struct TrainedSet {
   std::vector<int> excluded;                 // sorted
   std::vector<std::size_t> tests;            // rows of the excluded speakers, increasing
   std::vector<MatrixXd> modes;               // one mode for each prior sd
-  std::map<std::size_t, Averaged> averaged;  // indexed by drawn_sd()
+  std::map<std::size_t, Averaged> averaged;  // indexed by WeightedPosterior::sd
   std::vector<std::size_t> clip_of;          // the row of which each clip is taken
   std::vector<int> clip_frames;
 };
@@ -122,7 +130,8 @@ class Evaluation {
     std::set<std::pair<int, std::size_t>> inner_draws;
     for (std::size_t f = 0; f < folds_.size(); ++f)
       if (!settings_.temper)
-        for (const int set : inner_[tests_[f]]) inner_draws.insert({set, drawn_sd(f)});
+        for (const int set : inner_[tests_[f]])
+          for (const WeightedPosterior& one : posteriors_[f]) inner_draws.insert({set, one.sd});
     const std::vector<std::pair<int, std::size_t>> jobs(inner_draws.begin(), inner_draws.end());
     auto drawn = work_.run(kStages[1], jobs.size(),
                            [&](std::size_t i) { return draw_inner(jobs[i].first, jobs[i].second); });
@@ -177,14 +186,12 @@ class Evaluation {
   }
 
   bool is_ridge() const { return settings_.prior == SoftmaxPrior::ridge; }
-  // The index of the prior sd of fold f's posterior; kLearnedScale if the prior has scales of its own.
-  std::size_t drawn_sd(std::size_t f) const { return is_ridge() ? chosen_[f] : kLearnedScale; }
 
-  // Draws from the posterior of set `index`. Each set has its own random stream.
+  // Draws from the posterior of set `index`. Each set and prior sd has its own random stream.
   SoftmaxDraws draws_of(std::size_t index, std::size_t sd, HmcSampling sampling) const {
     sampling.temperature = settings_.temperature;
     sampling.seed = settings_.seed;
-    sampling.stream = static_cast<std::uint32_t>(index);
+    sampling.stream = static_cast<std::uint32_t>(index * sds_.size() + sd);
     const TrainedSet& set = sets_[index];
     const SoftmaxProblem problem = rows_.problem(set.excluded, sds_[sd], settings_);
     const auto after_step = [&] { work_.still_working(); };
@@ -193,8 +200,8 @@ class Evaluation {
         horseshoe_prior(problem, settings_.relevant_share, settings_.slab_scale, rows_.column_sd());
     return sample_horseshoe(problem, prior, sampling, after_step);
   }
-  SoftmaxDraws outer_draws(std::size_t f) const {
-    return draws_of(static_cast<std::size_t>(outer_[f]), drawn_sd(f),
+  SoftmaxDraws outer_draws(std::size_t f, const WeightedPosterior& posterior) const {
+    return draws_of(static_cast<std::size_t>(outer_[f]), posterior.sd,
                     {settings_.chains, settings_.warmup, settings_.draws, 1, 0, 0});
   }
 
@@ -266,24 +273,28 @@ class Evaluation {
     return parts;
   }
 
-  // Chooses the prior sd by the modes' log loss: the smallest one whose loss is within kTolerance of the
-  // least, because the loss hardly changes from there on while weights grow.
+  // Chooses the prior sd of the penalised fit by the least log loss of the modes, and weights the posteriors
+  // by the same predictions.
   ChosenSd choose_sd(std::size_t f) const {
-    constexpr double kTolerance = 0.01;
-    if (!is_chosen()) return {0, {settings_.temper.value_or(1), std::numeric_limits<double>::quiet_NaN()}};
+    if (!is_chosen())
+      return {0, {settings_.temper.value_or(1), std::numeric_limits<double>::quiet_NaN()}, {1}};
     std::vector<ChosenTemper> losses;
-    for (std::size_t sd = 0; sd < sds_.size(); ++sd)
-      losses.push_back(
-          choose_temper(inner_rows(f,
-                                   [&](const TrainedSet& set) {
-                                     return RowsOfSet{set.tests, logits_of(set.tests, set.modes[sd]), {}};
-                                   }),
-                        settings_.temper));
-    double least = std::numeric_limits<double>::infinity();
-    for (const ChosenTemper& one : losses) least = std::min(least, one.log_loss);
-    std::size_t sd = 0;
-    while (losses[sd].log_loss > least + kTolerance) ++sd;
-    return {sd, losses[sd]};
+    MatrixXd log_density;
+    for (std::size_t sd = 0; sd < sds_.size(); ++sd) {
+      const auto parts = inner_rows(f, [&](const TrainedSet& set) {
+        return RowsOfSet{set.tests, logits_of(set.tests, set.modes[sd]), {}};
+      });
+      losses.push_back(choose_temper(parts, settings_.temper));
+      log_density.conservativeResize(static_cast<Eigen::Index>(parts.size()),
+                                     static_cast<Eigen::Index>(sd) + 1);
+      for (std::size_t p = 0; p < parts.size(); ++p)
+        log_density(static_cast<Eigen::Index>(p), static_cast<Eigen::Index>(sd)) =
+            log_density_of(parts[p], losses[sd].temper);
+    }
+    const auto best = std::min_element(
+        losses.begin(), losses.end(),
+        [](const ChosenTemper& a, const ChosenTemper& b) { return a.log_loss < b.log_loss; });
+    return {static_cast<std::size_t>(best - losses.begin()), *best, posterior_weights(log_density)};
   }
 
   void choose_sds() {
@@ -292,6 +303,7 @@ class Evaluation {
       Numbers result;
       for (const double x : {static_cast<double>(chosen.sd), chosen.by_mode.temper, chosen.by_mode.log_loss})
         result.put(x);
+      result.put(chosen.weights);
       return result;
     });
     for (std::size_t f = 0; f < folds_.size(); ++f) {
@@ -299,11 +311,29 @@ class Evaluation {
       folds_[f].prior_sd = sds_[chosen_[f]];
       folds_[f].penalised.temper = results[f].take();
       folds_[f].penalised.inner_log_loss = results[f].take();
+      std::vector<double> weights;
+      results[f].take(weights);
+      posteriors_.emplace_back();
+      if (!is_ridge()) posteriors_.back().push_back({kLearnedScale, 1});
+      for (std::size_t sd = 0; is_ridge() && sd < weights.size(); ++sd)
+        if (weights[sd] > 0) {
+          posteriors_.back().push_back({sd, weights[sd]});
+          folds_[f].prior_sds.push_back({sds_[sd], weights[sd]});
+        }
     }
   }
 
-  const AveragedRows& averaged_of(const TrainedSet& set, std::size_t f, SpeakerKnowledge knowledge) const {
-    return set.averaged.at(drawn_sd(f))[static_cast<std::size_t>(knowledge)];
+  // Averages over the posteriors of fold f.
+  AveragedRows averaged_of(const TrainedSet& set, std::size_t f, SpeakerKnowledge knowledge) const {
+    std::vector<MatrixXd> whole, clips;
+    std::vector<double> weights;
+    for (const WeightedPosterior& one : posteriors_[f]) {
+      const AveragedRows& rows = set.averaged.at(one.sd)[static_cast<std::size_t>(knowledge)];
+      whole.push_back(rows.whole);
+      clips.push_back(rows.clips);
+      weights.push_back(one.weight);
+    }
+    return {mixed_log_probability(whole, weights), mixed_log_probability(clips, weights)};
   }
   std::vector<LabelledRows> inner_posteriors(std::size_t f, SpeakerKnowledge knowledge) const {
     return inner_rows(f, [&](const TrainedSet& set) {
@@ -357,13 +387,23 @@ class Evaluation {
   Numbers predict(std::size_t f) {
     SoftmaxFold& fold = folds_[f];
     const TrainedSet& set = sets_[static_cast<std::size_t>(outer_[f])];
-    const SoftmaxDraws draws = outer_draws(f);
-    const std::vector<Eigen::Index> places = append_rows(set.tests, set.modes[chosen_[f]], draws, fold);
+    std::vector<WeightedLogits> logits;
+    std::vector<double> weights;
+    std::array<std::vector<MatrixXd>, kNumKnowledge> averages;
+    for (const WeightedPosterior& one : posteriors_[f]) {
+      const SoftmaxDraws draws = outer_draws(f, one);
+      logits.push_back(logits_under(draws, one.weight, set.tests, fold));
+      weights.push_back(one.weight);
+      for (std::size_t i = 1; i < kNumKnowledge; ++i)
+        averages[i].push_back(
+            others_probability(rows_.less_known(set.excluded, kKnowledge[i]), one.sd, draws));
+    }
+    const std::vector<Eigen::Index> places = append_predictions(
+        rows_, set.tests, logits_of(set.tests, set.modes[chosen_[f]]), std::move(logits), fold);
     const std::vector<int> num_frames = rows_.num_frames_of(set.tests);
     for (std::size_t i = 1; i < kNumKnowledge; ++i) {
       SoftmaxPredictions& to = fold.less_known[i - 1];
-      const MatrixXd averaged =
-          others_probability(rows_.less_known(set.excluded, kKnowledge[i]), drawn_sd(f), draws);
+      const MatrixXd averaged = mixed_log_probability(averages[i], weights);
       const MatrixXd logs =
           tempered_log_probability(shared_by_frames(averaged, to.frames, num_frames), to.temper);
       for (const Eigen::Index place : places)
@@ -374,24 +414,38 @@ class Evaluation {
     return result;
   }
 
-  // Appends rows standardised by all recordings of their speakers. Returns the rows' places in `rows`.
-  std::vector<Eigen::Index> append_rows(const std::vector<std::size_t>& rows, const MatrixXd& mode,
-                                        const SoftmaxDraws& draws, SoftmaxFold& fold) const {
-    fold.acceptance = draws.acceptance;
-    std::vector<MatrixXd> logits;
-    for (const MatrixXd& weights : draws.weights) logits.push_back(logits_of(rows, weights));
-    return append_predictions(rows_, rows, logits_of(rows, mode), std::move(logits), fold);
+  // The logits of rows standardised by all recordings of their speakers. Adds the posterior's part of the
+  // fold's mean acceptance.
+  WeightedLogits logits_under(const SoftmaxDraws& draws, double weight, const std::vector<std::size_t>& rows,
+                              SoftmaxFold& fold) const {
+    fold.acceptance += weight * draws.acceptance;
+    WeightedLogits logits{weight, {}};
+    for (const MatrixXd& weights : draws.weights) logits.draws.push_back(logits_of(rows, weights));
+    return logits;
   }
 
   void fill(SoftmaxTraining& training) {
     constexpr std::size_t kMostRows = 300;
-    const SoftmaxDraws draws = outer_draws(0);
     training.fold = std::move(folds_[0]);
+    training.classifier = classifier_without_draws(rows_, training.fold, settings_);
     std::vector<std::size_t> judged;
     const std::size_t count = std::min(kMostRows, rows_.size());
     for (std::size_t i = 0; i < count; ++i) judged.push_back(i * rows_.size() / count);
-    append_rows(judged, sets_[static_cast<std::size_t>(outer_[0])].modes[chosen_[0]], draws, training.fold);
-    training.classifier = classifier_of(rows_, training.fold, settings_, draws);
+    const auto all = static_cast<std::size_t>(settings_.chains) * static_cast<std::size_t>(settings_.draws);
+    const std::size_t kept = std::min(static_cast<std::size_t>(kClassifierDraws), all);
+    std::vector<WeightedLogits> logits;
+    double weight = 0;  // of all posteriors so far
+    for (const WeightedPosterior& one : posteriors_[0]) {
+      const SoftmaxDraws draws = outer_draws(0, one);
+      logits.push_back(logits_under(draws, one.weight, judged, training.fold));
+      weight += one.weight;
+      const auto end = static_cast<std::size_t>(std::lround(weight * static_cast<double>(kept)));
+      append_draws(draws, end - training.classifier.num_draws, is_ridge() ? sds_[one.sd] : 0,
+                   training.classifier);
+    }
+    const TrainedSet& set = sets_[static_cast<std::size_t>(outer_[0])];
+    append_predictions(rows_, judged, logits_of(judged, set.modes[chosen_[0]]), std::move(logits),
+                       training.fold);
   }
 
   int num_classes_;
@@ -404,7 +458,8 @@ class Evaluation {
   std::vector<int> outer_;                              // one set for each fold
   std::map<std::vector<int>, std::vector<int>> inner_;  // inner sets, indexed by the fold's test speakers
   std::vector<SoftmaxFold> folds_;
-  std::vector<std::size_t> chosen_;  // index of each fold's prior sd
+  std::vector<std::size_t> chosen_;  // index of the prior sd of each fold's penalised fit
+  std::vector<std::vector<WeightedPosterior>> posteriors_;  // of each fold
 };
 
 }  // namespace

@@ -14,22 +14,28 @@ using Eigen::MatrixXd;
 
 // Appends the log probability of one class of one row under each draw, and the standard deviation of the
 // probability.
-void append_draws(const std::vector<MatrixXd>& draws, Eigen::Index row, Eigen::Index k, SoftmaxFold& fold) {
-  double sum = 0, squares = 0;
-  for (const MatrixXd& draw : draws) {
-    const double p = std::exp(draw(row, k));
-    fold.draw_log_probability.push_back(draw(row, k));
-    sum += p;
-    squares += p * p;
+void append_log_probabilities(const std::vector<WeightedLogits>& posteriors, Eigen::Index row, Eigen::Index k,
+                              SoftmaxFold& fold) {
+  double mean = 0, mean_square = 0;
+  for (std::size_t i = 0; i < posteriors.size(); ++i) {
+    double sum = 0, squares = 0;
+    for (const MatrixXd& draw : posteriors[i].draws) {
+      const double p = std::exp(draw(row, k));
+      fold.draw_log_probability[i].push_back(draw(row, k));
+      sum += p;
+      squares += p * p;
+    }
+    const double of_draw = posteriors[i].weight / static_cast<double>(posteriors[i].draws.size());
+    mean += of_draw * sum;
+    mean_square += of_draw * squares;
   }
-  const auto n = static_cast<double>(draws.size());
-  fold.probability_sd.push_back(std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n))));
+  fold.probability_sd.push_back(std::sqrt(std::max(0.0, mean_square - mean * mean)));
 }
 
 }  // namespace
 
 std::vector<Eigen::Index> append_predictions(const SoftmaxRows& corpus, const std::vector<std::size_t>& rows,
-                                             const MatrixXd& mode, std::vector<MatrixXd> draws,
+                                             const MatrixXd& mode, std::vector<WeightedLogits> posteriors,
                                              SoftmaxFold& fold) {
   const MatrixXd of_mode = tempered_log_probability(mode, fold.penalised.temper);
   const std::vector<int> num_frames = corpus.num_frames_of(rows);
@@ -37,8 +43,15 @@ std::vector<Eigen::Index> append_predictions(const SoftmaxRows& corpus, const st
     return tempered_log_probability(shared_by_frames(logs, fold.posterior.frames, num_frames),
                                     fold.posterior.temper);
   };
-  const MatrixXd averaged = tempered(averaged_log_probability(draws));
-  for (MatrixXd& one : draws) one = tempered(one);
+  std::vector<MatrixXd> averages;
+  std::vector<double> weights;
+  for (WeightedLogits& one : posteriors) {
+    averages.push_back(averaged_log_probability(one.draws));
+    weights.push_back(one.weight);
+    for (MatrixXd& draw : one.draws) draw = tempered(draw);
+  }
+  const MatrixXd averaged = tempered(mixed_log_probability(averages, weights));
+  fold.draw_log_probability.resize(posteriors.size());
   std::vector<Eigen::Index> places(rows.size());
   std::iota(places.begin(), places.end(), 0);
   const auto in_corpus = [&](Eigen::Index place) {
@@ -51,7 +64,7 @@ std::vector<Eigen::Index> append_predictions(const SoftmaxRows& corpus, const st
     for (Eigen::Index k = 0; k < mode.cols(); ++k) {
       fold.penalised.log_probability.push_back(of_mode(place, k));
       fold.posterior.log_probability.push_back(averaged(place, k));
-      append_draws(draws, place, k, fold);
+      append_log_probabilities(posteriors, place, k, fold);
     }
   }
   return places;
@@ -89,8 +102,8 @@ std::vector<int> inner_speakers(const std::vector<int>& test, int num_speakers) 
   return inner;
 }
 
-SoftmaxClassifier classifier_of(const SoftmaxRows& corpus, const SoftmaxFold& fold,
-                                const SoftmaxSettings& settings, const SoftmaxDraws& draws) {
+SoftmaxClassifier classifier_without_draws(const SoftmaxRows& corpus, const SoftmaxFold& fold,
+                                           const SoftmaxSettings& settings) {
   std::vector<std::size_t> all(corpus.size());
   std::iota(all.begin(), all.end(), 0);
   SoftmaxClassifier classifier;
@@ -99,7 +112,6 @@ SoftmaxClassifier classifier_of(const SoftmaxRows& corpus, const SoftmaxFold& fo
   classifier.seed = settings.seed;
   classifier.prior = settings.prior;
   const bool is_ridge = settings.prior == SoftmaxPrior::ridge;
-  classifier.prior_sd = is_ridge ? fold.prior_sd : 0;
   classifier.relevant_share = is_ridge ? 0 : settings.relevant_share;
   classifier.slab_scale = is_ridge ? 0 : settings.slab_scale;
   classifier.temperature = settings.temperature;
@@ -110,14 +122,19 @@ SoftmaxClassifier classifier_of(const SoftmaxRows& corpus, const SoftmaxFold& fo
   classifier.rank = static_cast<std::size_t>(axes.cols());
   for (Eigen::Index j = 0; j < axes.rows(); ++j)
     for (Eigen::Index i = 0; i < axes.cols(); ++i) classifier.axes.push_back(axes(j, i));
-  const std::size_t every = draws.weights.size();
-  classifier.num_draws = std::min(static_cast<std::size_t>(kClassifierDraws), every);
-  for (std::size_t d = 0; d < classifier.num_draws; ++d) {
-    const MatrixXd& weights = draws.weights[d * every / classifier.num_draws];
+  return classifier;
+}
+
+void append_draws(const SoftmaxDraws& draws, std::size_t number, double prior_sd,
+                  SoftmaxClassifier& classifier) {
+  if (number == 0) return;
+  for (std::size_t d = 0; d < number; ++d) {
+    const MatrixXd& weights = draws.weights[d * draws.weights.size() / number];
     for (Eigen::Index i = 0; i < weights.rows(); ++i)
       for (Eigen::Index k = 0; k < weights.cols(); ++k) classifier.weights.push_back(weights(i, k));
   }
-  return classifier;
+  classifier.num_draws += number;
+  if (classifier.prior == SoftmaxPrior::ridge) classifier.prior_sds.push_back({prior_sd, number});
 }
 
 }  // namespace emomc

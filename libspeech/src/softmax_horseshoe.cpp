@@ -125,7 +125,7 @@ double sample_horseshoe(const HorseshoeDensity& density, const HmcSampling& samp
   target.root_mass = MatrixXd::Constant(density.dim(), 1, 1 / std::sqrt(sampling.temperature));
   target.root_mass.bottomRows(density.num_scales()) *= 2;
   HmcTuning tuning;
-  tuning.first_step = 0.1;
+  tuning.first_step = 0.3;
   tuning.acceptance = 0.9;  // with longer steps, fewer draws are effective: docs/softmax.md
   tuning.adapts_mass = true;
   return sample_hmc(target, sampling, tuning, keep, after_step);

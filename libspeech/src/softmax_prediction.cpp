@@ -12,13 +12,19 @@ namespace {
 
 using Eigen::MatrixXd;
 
+double log_density(const LabelledRows& rows, double temper, double frames) {
+  const MatrixXd logs =
+      tempered_log_probability(shared_by_frames(rows.log_probability, frames, rows.num_frames), temper);
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.truth.size(); ++i)
+    sum += logs(static_cast<Eigen::Index>(i), rows.truth[i]);
+  return sum;
+}
+
 double log_loss(const std::vector<LabelledRows>& parts, double temper, double frames) {
   double sum = 0, number = 0;
   for (const LabelledRows& part : parts) {
-    const MatrixXd logs =
-        tempered_log_probability(shared_by_frames(part.log_probability, frames, part.num_frames), temper);
-    for (std::size_t i = 0; i < part.truth.size(); ++i)
-      sum -= logs(static_cast<Eigen::Index>(i), part.truth[i]);
+    sum -= log_density(part, temper, frames);
     number += static_cast<double>(part.truth.size());
   }
   if (number == 0) throw std::invalid_argument("choose_temper: no rows");
@@ -43,6 +49,15 @@ MatrixXd averaged_log_probability(const std::vector<MatrixXd>& draws) {
     largest = above;
   }
   return largest.array() + (sum / static_cast<double>(draws.size())).array().log();
+}
+
+MatrixXd mixed_log_probability(const std::vector<MatrixXd>& parts, const std::vector<double>& weights) {
+  MatrixXd largest = parts.at(0);
+  for (const MatrixXd& part : parts) largest = largest.cwiseMax(part);
+  MatrixXd sum = MatrixXd::Zero(largest.rows(), largest.cols());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    sum.array() += weights.at(i) * (parts[i] - largest).array().exp();
+  return largest.array() + sum.array().log();
 }
 
 MatrixXd logits_of_others(const OtherRows& rows, const MatrixXd& weights, double outside_sd,
@@ -81,6 +96,8 @@ ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional
                                             std::log(1.0 / 16), std::log(16.0), kBits);
   return {std::exp(log_temper), loss};
 }
+
+double log_density_of(const LabelledRows& rows, double temper) { return log_density(rows, temper, 0); }
 
 double choose_frames(const std::vector<LabelledRows>& whole, const std::vector<LabelledRows>& clips) {
   constexpr int kBits = 10;

@@ -14,6 +14,11 @@ namespace emomc {
 /// of logits, rows x K.
 Eigen::MatrixXd averaged_log_probability(const std::vector<Eigen::MatrixXd>& draws);
 
+/// The log of the weighted mean of probabilities: rows x K. `parts` are log probabilities of that shape, at
+/// least one; the weights sum to 1.
+Eigen::MatrixXd mixed_log_probability(const std::vector<Eigen::MatrixXd>& parts,
+                                      const std::vector<double>& weights);
+
 /// The probabilities raised to the power `temper`, normalised: rows x K, from log probabilities or logits of
 /// that shape.
 Eigen::MatrixXd tempered_log_probability(const Eigen::MatrixXd& log_probability, double temper);
@@ -46,6 +51,9 @@ struct ChosenTemper {
 /// std::invalid_argument if there are no rows.
 ChosenTemper choose_temper(const std::vector<LabelledRows>& parts, std::optional<double> given,
                            double frames = 0);
+
+/// The sum of the rows' log probabilities of their classes, with a temper.
+double log_density_of(const LabelledRows& rows, double temper);
 
 /// The value of SoftmaxTemper::frames, from 0 to 300, with the smallest log loss of `clips`, where the temper
 /// is learned from `whole` with the same value; 0 if there are no clips.

@@ -35,12 +35,12 @@ class Classifier(Estimator):
         Set of functionals that describes a recording: "cepstra", "prosody", "full" or "compact". None: "full", or
         "compact" with the horseshoe.
     prior
-        Prior of the weights: "ridge", one normal distribution whose standard deviation is chosen from `prior_sds`; or
+        Prior of the weights: "ridge", one normal distribution, averaged over the standard deviations `prior_sds`; or
         "horseshoe", the regularised horseshoe of Piironen and Vehtari (2017), whose scales are parameters, for up to
         200 functionals.
     prior_sds
-        Prior standard deviations of a logit, one of which is chosen by leaving out training speakers in turn. With the
-        horseshoe they apply to the penalised fit only.
+        Prior standard deviations of a logit. Their posteriors are averaged with weights that are learned by leaving out
+        training speakers in turn. Unused with the horseshoe.
     relevant_share, slab_scale
         Settings of the horseshoe: the expected share of functionals that matter, above 0 and below 1, and the scale of
         the weights of these functionals.
@@ -57,7 +57,7 @@ class Classifier(Estimator):
         that occur, sorted.
     chains, warmup, draws
         Number of Markov chains, number of steps before the first draw (None: 150, or 400 with the horseshoe), and
-        number of draws of each chain (None: 1500, or 1000 with the horseshoe).
+        number of draws of each chain (None: 1000), of each posterior that is averaged.
     random_state
         Seed of the random numbers. None: 20260101.
     n_threads
@@ -67,9 +67,10 @@ class Classifier(Estimator):
     ----------
     classes_ [classes]
         Names of the classes.
-    prior_sd_, temper_
-        The prior standard deviation that was chosen (None with the horseshoe), and the temper that was learned or
-        given.
+    prior_sd_weights_
+        The weight of each prior standard deviation in the average over posteriors; empty with the horseshoe.
+    temper_
+        The temper that was learned or given.
     converged_, acceptance_
         Available after `fit`: the share of (training recording, class) pairs whose chains agree (R-hat at most 1.05,
         ESS at least 100; the share should be at least 0.95), and the mean acceptance rate of the chains.
@@ -95,7 +96,7 @@ class Classifier(Estimator):
 
     _model: _emomc.SoftmaxModel
     classes_: NDArray[Any]
-    prior_sd_: float | None
+    prior_sd_weights_: dict[float, float]
     temper_: float
     acceptance_: float
     converged_: float
@@ -107,7 +108,7 @@ class Classifier(Estimator):
         functionals: Literal["cepstra", "prosody", "full", "compact"] | None = None,
         *,
         prior: Literal["ridge", "horseshoe"] = "ridge",
-        prior_sds: Sequence[float] = (1.0, 2.0, 3.0, 6.0, 10.0, 18.0),
+        prior_sds: Sequence[float] = (1.0, 3.0, 10.0),
         relevant_share: float = 0.1,
         slab_scale: float = 0.5,
         temperature: float | None = None,
@@ -316,7 +317,7 @@ class Classifier(Estimator):
             temper=temper,
             chains=counts["chains"],
             warmup=counts.get("warmup", _emomc.ridge_warmup if is_ridge else _emomc.horseshoe_warmup),
-            draws=counts.get("draws", _emomc.ridge_draws if is_ridge else _emomc.horseshoe_draws),
+            draws=counts.get("draws", _emomc.softmax_draws),
             seed=seed_of(self.random_state),
             threads=counts["n_threads"],
             classes=classes,
@@ -328,7 +329,7 @@ def _attributes(model: _emomc.SoftmaxModel) -> dict[str, Any]:
     return {
         "_model": model,
         "classes_": np.array(model.classes),
-        "prior_sd_": model.prior_sd,
+        "prior_sd_weights_": model.prior_sd_weights,
         "temper_": model.temper,
         "sampling_rate_": model.sample_rate,
     }

@@ -162,9 +162,8 @@ class Draws:
     def findings(self) -> list[tuple[str, str, str, str]]: ...
 
 horseshoe_warmup: int
-horseshoe_draws: int
 ridge_warmup: int
-ridge_draws: int
+softmax_draws: int
 
 class SoftmaxOptions:
     @staticmethod
@@ -200,7 +199,7 @@ class SoftmaxModel:
     @property
     def prior(self) -> str: ...
     @property
-    def prior_sd(self) -> float | None: ...
+    def prior_sd_weights(self) -> dict[float, float]: ...
     @property
     def temper(self) -> float: ...
     @property

@@ -134,9 +134,8 @@ void add_emotion(nb::module_& m) {
                   nb::arg("temperature"), nb::arg("temper").none(), nb::arg("chains"), nb::arg("warmup"),
                   nb::arg("draws"), nb::arg("seed"), nb::arg("threads"), nb::arg("classes"));
   m.attr("ridge_warmup") = SoftmaxConfig().warmup;
-  m.attr("ridge_draws") = SoftmaxConfig().draws;
+  m.attr("softmax_draws") = SoftmaxConfig().draws;
   m.attr("horseshoe_warmup") = kHorseshoeWarmup;
-  m.attr("horseshoe_draws") = kHorseshoeDraws;
   nb::class_<SoftmaxModel>(m, "SoftmaxModel")
       .def_prop_ro("classes", [](const SoftmaxModel& model) { return model.classes; })
       .def_prop_ro("functionals",
@@ -148,10 +147,13 @@ void add_emotion(nb::module_& m) {
       .def_prop_ro("seed", [](const SoftmaxModel& model) { return model.classifier.seed; })
       .def_prop_ro("prior",
                    [](const SoftmaxModel& model) { return softmax_prior_name(model.classifier.prior); })
-      .def_prop_ro("prior_sd",
-                   [](const SoftmaxModel& model) -> std::optional<double> {
-                     if (model.classifier.prior != SoftmaxPrior::ridge) return std::nullopt;
-                     return model.classifier.prior_sd;
+      .def_prop_ro("prior_sd_weights",
+                   [](const SoftmaxModel& model) {
+                     std::map<double, double> weights;
+                     for (const DrawsOfSd& one : model.classifier.prior_sds)
+                       weights[one.prior_sd] += static_cast<double>(one.num_draws) /
+                                                static_cast<double>(model.classifier.num_draws);
+                     return weights;
                    })
       .def_prop_ro("temper", [](const SoftmaxModel& model) { return model.classifier.tempers[0].temper; })
       .def_prop_ro("speakers", [](const SoftmaxModel& model) { return model.trained_on.speakers; })

@@ -47,7 +47,7 @@ TEST(EvaluationConfigDefaults, AreThoseOfTheDocuments) {
   EXPECT_EQ(config.run.sampler.draws, 150);
   EXPECT_EQ(config.run.sampler.thin, 1);
   EXPECT_EQ(config.run.sampler.chains, 4);
-  EXPECT_EQ(config.softmax.prior_sds, (std::vector<double>{0.3, 0.6, 1, 2, 3, 6}));
+  EXPECT_EQ(config.softmax.prior_sds, (std::vector<double>{0.3, 1, 3}));
   EXPECT_EQ(parsed(recordings).softmax, SoftmaxConfig{});
   EXPECT_EQ(config.run.output.directory, "runs/x");
   EXPECT_EQ(parsed("corpus:\n  path: features\nsampler:\nprior:\ntraining:\n"), config);

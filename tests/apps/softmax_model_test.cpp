@@ -217,6 +217,42 @@ TEST_F(SoftmaxModel, TakesSamplesFromStandardInput) {
   EXPECT_EQ(streamed(from)[0]["probabilities"], lines(name_of(1, 0) + " " + from)[0]["probabilities"]);
 }
 
+// Models of earlier versions have one prior sd, which model.json names for all draws.
+TEST_F(SoftmaxModel, ClassifiesByModelsOfEarlierVersions) {
+  train("--set softmax.prior_sds=[3]");
+  const auto before = lines(all_names(4));
+  json model = json::parse(folder.read("model/model.json"));
+  ASSERT_EQ(model["prior_sds"], json::array({{{"prior_sd", 3.0}, {"draws", model["draws"]}}}));
+  model.erase("prior_sds");
+  model["prior_sd"] = 3.0;
+  folder.write("model/model.json", model.dump());
+  EXPECT_EQ(lines(all_names(4)), before);
+}
+
+// The classifier keeps draws with each prior sd, whose numbers are the shares of the average.
+TEST_F(SoftmaxModel, HasDrawsWithEachPriorSdOfTheAverage) {
+  const auto trained =
+      folder.run("train config.yaml -o model --set 'softmax.prior_sds=[2, 3]' --set softmax.temper=1");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  json model = json::parse(folder.read("model/model.json"));
+  ASSERT_EQ(model["prior_sds"].size(), 2u);
+  int sum = 0;
+  for (const json& one : model["prior_sds"]) {
+    sum += one["draws"].get<int>();
+    EXPECT_NE(trained.out.find(one["draws"].dump() + " with prior sd " +
+                               std::to_string(static_cast<int>(one["prior_sd"].get<double>()))),
+              std::string::npos)
+        << trained.out;
+  }
+  EXPECT_EQ(model["draws"], sum);
+  // In directions that no training row has, weights are drawn with the prior sd of the draw: a model that
+  // says otherwise gives other probabilities.
+  const auto before = lines(all_names(4));
+  for (json& one : model["prior_sds"]) one["prior_sd"] = 30;
+  folder.write("model/model.json", model.dump());
+  EXPECT_NE(lines(all_names(4)), before);
+}
+
 TEST_F(SoftmaxModel, RefusesWhatDoesNotFit) {
   train();
   const std::string good = name_of(1, 0);
@@ -254,7 +290,18 @@ TEST_F(SoftmaxModel, RefusesWhatDoesNotFit) {
   change("/rank", 0, "rank");
   change("/rank", 1000000, "rank");
   change("/draws", 1000000000000, "draws");
-  change("/draws", 159, "another size");
+  change("/draws", 159, "add up");
+  change("/prior_sds", json::array(), "add up");
+  change("/prior_sds/0/draws", 0, "add up");
+  change("/prior_sds/0/draws", -1, "add up");
+  change("/prior_sds/0/draws", 1000, "add up");
+  change("/prior_sds/0/prior_sd", 0, "prior_sd");
+  change("/prior_sds/0", 3, "damaged");
+  json fewer = right;
+  fewer["draws"] = 159;
+  fewer["prior_sds"] = json::array({{{"prior_sd", 3}, {"draws", 159}}});
+  folder.write("model/model.json", fewer.dump());
+  expect_refused("classify model -q " + good, {"model.json", "another size"});
   change("/draws_sha256", "0", "damaged");
   change("/config", "corpus: {pth: x}", "corpus.pth");
   folder.write("model/model.json", model);

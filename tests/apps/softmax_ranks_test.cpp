@@ -16,6 +16,7 @@ namespace {
 TEST(SoftmaxProgress, IsEstimatedByTheUnitsBefore) {
   SoftmaxSettings settings;
   settings.temper = 1;
+  settings.prior_sds = {3};
   settings.chains = 2;
   settings.warmup = 100;
   settings.draws = 400;

@@ -110,7 +110,7 @@ TEST(SoftmaxClassifier, OfTheHorseshoeHasItsPriorAndNoRotation) {
   settings.slab_scale = 0.7;
   const SoftmaxClassifier classifier = trained(synthetic_corpus(), settings).classifier;
   EXPECT_EQ(classifier.prior, SoftmaxPrior::horseshoe);
-  EXPECT_EQ(classifier.prior_sd, 0);
+  EXPECT_TRUE(classifier.prior_sds.empty());
   EXPECT_EQ(classifier.relevant_share, 0.2);
   EXPECT_EQ(classifier.slab_scale, 0.7);
   ASSERT_EQ(classifier.rank, kColumns);
@@ -135,7 +135,30 @@ TEST(SoftmaxClassifier, LearnsATemperForEachKindOfKnowledge) {
   EXPECT_LT(loss(SpeakerKnowledge::five), loss(SpeakerKnowledge::one));
   EXPECT_LT(loss(SpeakerKnowledge::one), loss(SpeakerKnowledge::corpus));
   EXPECT_EQ(training.fold.rows.size(), 90u);
-  EXPECT_EQ(training.fold.draw_log_probability.size(), 90u * 3 * 800);
+  const auto& posteriors = training.fold.draw_log_probability;
+  ASSERT_EQ(posteriors.size(), training.fold.prior_sds.size());
+  for (const std::vector<double>& posterior : posteriors) EXPECT_EQ(posterior.size(), 90u * 3 * 800);
+}
+
+// The draws that are kept of each posterior have its share of the weights.
+TEST(SoftmaxClassifier, HasTheDrawsOfEachPosteriorByItsWeight) {
+  SoftmaxSettings settings = settings_for_training();
+  settings.prior_sds = {2, 3, 4};
+  settings.temper = 1;
+  const SoftmaxTraining training = trained(synthetic_corpus(5, 6, 2), settings);
+  const auto& weights = training.fold.prior_sds;
+  const auto& kept = training.classifier.prior_sds;
+  ASSERT_GE(weights.size(), 2u);
+  ASSERT_EQ(kept.size(), weights.size());
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(kept[i].prior_sd, weights[i].prior_sd);
+    EXPECT_NEAR(static_cast<double>(kept[i].num_draws), kClassifierDraws * weights[i].weight, 1);
+    sum += kept[i].num_draws;
+  }
+  EXPECT_EQ(sum, 400u);
+  EXPECT_EQ(training.classifier.num_draws, 400u);
+  EXPECT_EQ(training.classifier.weights.size(), 400u * (training.classifier.rank + 1) * 2);
 }
 
 TEST(SoftmaxClassifier, DoesNotDependOnThreadsOrTheOrderOfRows) {
@@ -164,7 +187,7 @@ TEST(SoftmaxClassifier, DirectionsThatNoRowHasAreThePriors) {
   SoftmaxClassifier classifier;
   classifier.columns = {"a", "b"};
   classifier.num_classes = 2;
-  classifier.prior_sd = 1.5;
+  classifier.prior_sds = {{1.5, 400}};
   classifier.temperature = 0.25;
   classifier.seed = 3;
   classifier.rank = 1;
@@ -179,7 +202,14 @@ TEST(SoftmaxClassifier, DirectionsThatNoRowHasAreThePriors) {
   const double length = 0.02;
   EXPECT_NEAR(sd_of({0, std::sqrt(2.0) * length}), 1.5 * 0.5 * length * std::sqrt(2.0) / 4, 0.2 * 0.0053);
   EXPECT_NEAR(sd_of({3, 2 * std::sqrt(2.0) * length}), 2 * sd_of({0, std::sqrt(2.0) * length}), 1e-5);
+  // The variance of a mixture of two normal distributions with mean 0 is the mean of their variances.
+  classifier.prior_sds = {{1.5, 100}, {4.5, 300}};
+  const double mixed = std::sqrt(0.25 * 1.5 * 1.5 + 0.75 * 4.5 * 4.5);
+  EXPECT_NEAR(sd_of({0, std::sqrt(2.0) * length}), mixed * 0.5 * length * std::sqrt(2.0) / 4,
+              0.2 * mixed / 1.5 * 0.0053);
   EXPECT_THROW(sd_of({1}), std::invalid_argument);
+  classifier.prior_sds = {{1.5, 100}, {4.5, 299}};
+  EXPECT_THROW(sd_of({5, 0}), std::invalid_argument);
 }
 
 TEST(SoftmaxClassifier, RefusesASpeakerAloneUnlessNothingIsToBeChosen) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "emomc/core/errors.hpp"
@@ -46,7 +47,7 @@ TEST(SoftmaxEvaluation, TellsClassesOfNewSpeakersApart) {
   std::vector<std::size_t> rows;
   for (const SoftmaxFold& fold : folds) {
     rows.insert(rows.end(), fold.rows.begin(), fold.rows.end());
-    ASSERT_EQ(fold.draw_log_probability.size(), fold.rows.size() * 3 * 200);
+    ASSERT_EQ(fold.draw_log_probability.size(), fold.prior_sds.size());
     for (std::size_t i = 0; i < fold.rows.size(); ++i) {
       double sum = 0;
       for (int k = 0; k < 3; ++k) sum += std::exp(fold.posterior.log_probability[3 * i + k]);
@@ -90,6 +91,64 @@ TEST(SoftmaxEvaluation, TellsClassesApartByTheHorseshoe) {
       EXPECT_GT(log_loss(corpus, less, horseshoe[f].rows), 0);
   }
   EXPECT_LT(loss, of_ridge - 0.05);
+}
+
+// Each posterior in the average has draws of its own, and agrees with an evaluation with its prior sd alone.
+// The mean of 800 probabilities whose sd is 0.3 has a standard error below 0.03 with 100 effective draws or
+// more.
+TEST(SoftmaxEvaluation, AveragesOverPriorSds) {
+  const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 2);
+  const auto tests = each_speaker(corpus);
+  SoftmaxSettings settings = quick_settings();
+  settings.prior_sds = {2, 3, 4, 0.01};
+  settings.temper = 1;
+  settings.draws = 400;
+  const auto evaluated_with = [&](const std::vector<double>& sds) {
+    SoftmaxSettings other = settings;
+    other.prior_sds = sds;
+    return evaluate_softmax(corpus, tests, other, 1, [](const auto&...) {});
+  };
+  const auto folds = evaluated_with(settings.prior_sds);
+  std::map<double, std::vector<SoftmaxFold>> alone;
+  for (const double sd : {2.0, 3.0, 4.0}) alone[sd] = evaluated_with({sd});
+  int averages = 0;
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    const SoftmaxFold& fold = folds[f];
+    averages += fold.prior_sds.size() > 1;
+    const std::size_t pairs = fold.rows.size() * 3;
+    std::vector<double> mixed(pairs, 0.0), square(pairs, 0.0);
+    double sum = 0, acceptance = 0;
+    for (std::size_t i = 0; i < fold.prior_sds.size(); ++i) {
+      const auto [sd, weight] = fold.prior_sds[i];
+      // With the prior sd 0.01, predictions are hardly better than chance, so that the weight is below
+      // kLeastPosteriorWeight.
+      ASSERT_NE(sd, 0.01);
+      sum += weight;
+      const std::vector<double>& drawn = fold.draw_log_probability[i];
+      constexpr std::size_t draws = 2 * 400;
+      ASSERT_EQ(drawn.size(), pairs * draws);
+      const SoftmaxFold& other = alone.at(sd).at(f);
+      for (std::size_t pair = 0; pair < pairs; ++pair) {
+        double mean = 0, mean_square = 0;
+        for (std::size_t d = 0; d < draws; ++d) {
+          const double p = std::exp(drawn[pair * draws + d]) / static_cast<double>(draws);
+          mean += p;
+          mean_square += p * p * static_cast<double>(draws);
+        }
+        EXPECT_NEAR(mean, std::exp(other.posterior.log_probability[pair]), 0.1) << sd << " " << pair;
+        mixed[pair] += weight * mean;
+        square[pair] += weight * mean_square;
+      }
+      acceptance += weight * other.acceptance;
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+    EXPECT_NEAR(fold.acceptance, acceptance, 0.1);
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      EXPECT_NEAR(std::exp(fold.posterior.log_probability[pair]), mixed[pair], 1e-12);
+      EXPECT_NEAR(fold.probability_sd[pair], std::sqrt(square[pair] - mixed[pair] * mixed[pair]), 1e-7);
+    }
+  }
+  EXPECT_GE(averages, 3);
 }
 
 TEST(SoftmaxEvaluation, HorseshoeTakesTwoHundredColumns) {
@@ -215,6 +274,17 @@ TEST(SoftmaxPrediction, AveragesProbabilitiesOverDraws) {
   const Eigen::MatrixXd mean = averaged_log_probability(draws);
   EXPECT_NEAR(std::exp(mean(0, 0)), (0.25 + 1 + 0.5) / 3, 1e-12);
   EXPECT_NEAR(std::exp(mean(0, 1)), (0.75 + 0 + 0.5) / 3, 1e-12);
+}
+
+TEST(SoftmaxPrediction, MixesProbabilitiesByWeights) {
+  const Eigen::MatrixXd one{{std::log(0.25), std::log(0.75)}, {-2000, 0}},
+      other{{std::log(0.5), std::log(0.5)}, {-2000 - std::log(4.0), -1000}};
+  const Eigen::MatrixXd mixed = mixed_log_probability({one, other}, {0.2, 0.8});
+  EXPECT_NEAR(mixed(0, 0), std::log(0.2 * 0.25 + 0.8 * 0.5), 1e-12);
+  EXPECT_NEAR(mixed(0, 1), std::log(0.2 * 0.75 + 0.8 * 0.5), 1e-12);
+  EXPECT_NEAR(mixed(1, 0), -2000 + std::log(0.2 + 0.8 / 4), 1e-9);
+  EXPECT_NEAR(mixed(1, 1), std::log(0.2), 1e-12);
+  EXPECT_EQ(mixed_log_probability({one}, {1}), one);
 }
 
 // For logits of +- a with a share q of right rows, the best temper gives probability q.

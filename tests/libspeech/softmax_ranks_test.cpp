@@ -47,6 +47,11 @@ void expect_equal(const SoftmaxPredictions& a, const SoftmaxPredictions& b) {
 void expect_equal(const SoftmaxFold& a, const SoftmaxFold& b) {
   EXPECT_EQ(a.rows, b.rows);
   EXPECT_EQ(a.prior_sd, b.prior_sd);
+  ASSERT_EQ(a.prior_sds.size(), b.prior_sds.size());
+  for (std::size_t i = 0; i < a.prior_sds.size(); ++i) {
+    EXPECT_EQ(a.prior_sds[i].prior_sd, b.prior_sds[i].prior_sd);
+    EXPECT_EQ(a.prior_sds[i].weight, b.prior_sds[i].weight);
+  }
   expect_equal(a.penalised, b.penalised);
   expect_equal(a.posterior, b.posterior);
   for (std::size_t i = 0; i < a.less_known.size(); ++i) expect_equal(a.less_known[i], b.less_known[i]);

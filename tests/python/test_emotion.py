@@ -261,7 +261,7 @@ def test_the_horseshoe_has_the_programs_numbers(corpus, program, tmp_path):
     assert got.scores == scores
     assert scores["prior"] == "horseshoe" and scores["functionals"]["set"] == "compact"
     classifier.fit(samples, found.labels, found.speakers, sampling_rate=RATE, progress=False)
-    assert classifier.prior_sd_ is None
+    assert classifier.prior_sd_weights_ == {}
     classifier.save(tmp_path / "model")
     loaded = emomc.Classifier.load(tmp_path / "model")
     assert loaded.prior == "horseshoe" and loaded.functionals == "compact"

@@ -297,7 +297,7 @@ EvaluationConfig parse_evaluation_config(const std::string& yaml, const std::str
   config.classifier = default_classifier(root);
   // Tables of frames have few functionals, and a stronger prior suits these (docs/softmax.md).
   const YamlNode* kind = find_value(root, "corpus.kind");
-  if (kind == nullptr || kind->scalar == "tables") config.softmax.prior_sds = {0.3, 0.6, 1, 2, 3, 6};
+  if (kind == nullptr || kind->scalar == "tables") config.softmax.prior_sds = {0.3, 1, 3};
   if (const YamlNode* prior = find_value(root, "softmax.prior"))
     set_defaults_of_prior(softmax_prior(YamlValue(*prior, "softmax.prior").choice(softmax_prior_names())),
                           config.softmax, config.features);

@@ -196,15 +196,15 @@ std::vector<EvaluationKey> softmax_keys() {
   const std::string horseshoe = "evaluations of softmax regression with softmax.prior: horseshoe";
   return {
       {"softmax.prior",
-       "ridge: normal(0, sd) for all weights, the sd chosen in inner folds | horseshoe: with scales of "
+       "ridge: normal(0, sd) for all weights, averaged over sds by inner folds | horseshoe: with scales of "
        "columns that are parameters; up to 200 columns",
        [](const YamlValue& v, EvaluationConfig& c) {
          c.softmax.prior = softmax_prior(v.choice(softmax_prior_names()));
        },
        [](const EvaluationConfig& c) { return softmax_prior_name(c.softmax.prior); }, has_softmax, user},
       {"softmax.prior_sds",
-       "prior sds of a logit, of which inner folds choose one; with the horseshoe for the penalised fit "
-       "alone",
+       "prior sds of a logit; inner folds weight the posteriors that are averaged, and choose the sd of the "
+       "penalised fit; with the horseshoe for the penalised fit alone",
        [](const YamlValue& v, EvaluationConfig& c) { c.softmax.prior_sds = read_positive_numbers(v, 1000); },
        [](const EvaluationConfig& c) { return write_numbers(c.softmax.prior_sds); }, has_softmax, user},
       {"softmax.relevant_share",
@@ -250,7 +250,7 @@ std::vector<EvaluationKey> softmax_keys() {
       softmax_count<&SoftmaxConfig::chains, 2>("softmax.chains", "chains of each fold"),
       softmax_count<&SoftmaxConfig::warmup, 10>(
           "softmax.warmup", "steps of each chain that are not kept; with the horseshoe 400"),
-      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws", "kept per chain; with the horseshoe 1000"),
+      softmax_count<&SoftmaxConfig::draws, 10>("softmax.draws", "kept per chain, for each posterior"),
   };
 }
 

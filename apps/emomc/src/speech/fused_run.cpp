@@ -72,7 +72,11 @@ void add_details(const EvaluationConfig& config, const Fusion& fusion, std::size
   scores["prior"] = softmax_prior_name(config.softmax.prior);
   for (const FusionWeights& weights : fusion.fused.weights)
     scores["fusion_weights_of_fold"].push_back({{"mixtures", weights.first}, {"softmax", weights.second}});
-  for (const SoftmaxFold& fold : fusion.softmax.folds) scores["prior_sd_of_fold"].push_back(fold.prior_sd);
+  for (const SoftmaxFold& fold : fusion.softmax.folds) {
+    scores["prior_sd_of_fold"].push_back(fold.prior_sd);
+    if (const Json weights = prior_sds_json(fold); !weights.empty())
+      scores["prior_sd_weights_of_fold"].push_back(weights);
+  }
   scores["convergence_of_softmax"] = fusion.softmax.scores["convergence"];
 }
 

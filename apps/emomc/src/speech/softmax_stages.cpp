@@ -36,7 +36,10 @@ SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds,
   const double longer = settings.prior == SoftmaxPrior::horseshoe ? 8 : 1;
   cost_ = {kFit, longer * settings.inner_chains / 2 * (settings.inner_warmup + settings.inner_draws),
            longer * settings.chains / 2 * (settings.warmup + settings.draws)};
-  for (const std::size_t all : {sets, settings.temper ? 0 : sets - folds, folds})
+  // How many posteriors are averaged is known later; with the default prior sds it is one or two.
+  const bool averages = settings.prior == SoftmaxPrior::ridge && settings.prior_sds.size() > 1;
+  if (averages) cost_[2] *= 1.5;
+  for (const std::size_t all : {sets, settings.temper ? 0 : (sets - folds) * (averages ? 2 : 1), folds})
     count_.push_back(range_of_rank(all, world().rank(), world().size()).size());
 }
 

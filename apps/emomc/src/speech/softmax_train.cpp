@@ -26,8 +26,12 @@ namespace emomc::app {
 namespace {
 
 std::string prior_text(const SoftmaxClassifier& classifier) {
-  if (classifier.prior == SoftmaxPrior::ridge) return fmt::format("prior sd {:g}", classifier.prior_sd);
-  return "prior " + softmax_prior_name(classifier.prior);
+  if (classifier.prior != SoftmaxPrior::ridge) return "prior " + softmax_prior_name(classifier.prior);
+  if (classifier.prior_sds.size() == 1) return fmt::format("prior sd {:g}", classifier.prior_sds[0].prior_sd);
+  std::string text;
+  for (const DrawsOfSd& one : classifier.prior_sds)
+    text += fmt::format("{}{} with prior sd {:g}", text.empty() ? "" : ", ", one.num_draws, one.prior_sd);
+  return text;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct StrictShare {
   double worst_rhat = 0;
 };
 
-/// R-hat and effective draws of one log probability.
+/// R-hat and effective draws of one log probability; if several posteriors are averaged, the worst of them.
 struct JudgedPair {
   double rhat, bulk, tail;
 };

@@ -32,6 +32,9 @@ SoftmaxEvaluation evaluate_softmax(const LabelledFrames& frames, const Evaluatio
                                    const EvaluationConfig& config, const CorpusFeatures& features,
                                    const SoftmaxReport& report, Communicator& ranks = single_rank());
 
+/// The prior sds whose posteriors a fold averages, and their weights; empty with the horseshoe.
+nlohmann::ordered_json prior_sds_json(const SoftmaxFold& fold);
+
 struct TrainedSoftmax {
   SoftmaxModel model;  ///< model whose `config` and `trained_on.corpus` the caller sets
   double acceptance = 0;

@@ -13,8 +13,15 @@
 
 namespace emomc {
 
-/// The maximum number of posterior draws that a classifier keeps, evenly spaced over all chains.
+/// The maximum number of posterior draws that a classifier keeps, evenly spaced over all chains. Several
+/// posteriors that are averaged have shares of these draws equal to their weights.
 inline constexpr int kClassifierDraws = 400;
+
+/// The draws of a classifier that are from the posterior with one prior sd.
+struct DrawsOfSd {
+  double prior_sd;
+  std::size_t num_draws;
+};
 
 /// Draws from the posterior of the weights, and the statistics with which rows are standardised.
 struct SoftmaxClassifier {
@@ -22,7 +29,9 @@ struct SoftmaxClassifier {
   int num_classes = 0;
   std::uint64_t seed = 0;
   SoftmaxPrior prior = SoftmaxPrior::ridge;
-  double prior_sd = 1;                        ///< for the ridge prior; 0: none
+  /// For the ridge prior: the prior sds of the draws, in their order; the numbers of draws, each above 0, add
+  /// up to num_draws. Empty with the horseshoe.
+  std::vector<DrawsOfSd> prior_sds;
   double relevant_share = 0, slab_scale = 0;  ///< as in SoftmaxSettings, for the horseshoe prior; 0: none
   double temperature = 1;
   std::array<SoftmaxTemper, kNumKnowledge> tempers;  ///< indexed by SpeakerKnowledge

@@ -17,23 +17,24 @@
 
 namespace emomc {
 
-/// The prior of the weights: one normal distribution for all weights, whose sd is chosen; or a regularised
+/// The prior of the weights: one normal distribution for all weights, averaged over its sd; or a regularised
 /// horseshoe, whose scales are parameters.
 enum class SoftmaxPrior { ridge, horseshoe };
 
 /// The maximum number of columns with the horseshoe.
 inline constexpr std::size_t kMostHorseshoeColumns = 200;
-/// Default numbers of warm-up steps and draws with the horseshoe, for folds and for inner folds.
-inline constexpr int kHorseshoeWarmup = 400, kHorseshoeDraws = 1000;
+/// Default numbers of warm-up steps with the horseshoe, for folds, and of warm-up steps and draws for inner
+/// folds.
+inline constexpr int kHorseshoeWarmup = 400;
 inline constexpr int kHorseshoeInnerWarmup = 200, kHorseshoeInnerDraws = 150;
 /// Throws InputError if `columns` is more than the prior allows. `what` describes the columns in the message.
 void require_few_columns(SoftmaxPrior prior, std::size_t columns, const std::string& what);
 
 struct SoftmaxSettings {
-  /// The prior standard deviations among which one is chosen, above 0. The standard deviation is that of the
-  /// logit of a recording whose functionals are each one standard deviation from the speaker's mean. With the
-  /// horseshoe, the choice concerns only the penalised fit.
-  std::vector<double> prior_sds = {1, 2, 3, 6, 10, 18};
+  /// The prior standard deviations, above 0, over which the posterior is averaged and of which the penalised
+  /// fit uses one. The standard deviation is that of the logit of a recording whose functionals are each one
+  /// standard deviation from the speaker's mean. With the horseshoe, they concern only the penalised fit.
+  std::vector<double> prior_sds = {1, 3, 10};
   SoftmaxPrior prior = SoftmaxPrior::ridge;
   /// For the horseshoe: expected share of relevant columns; above 0 and below 1.
   double relevant_share = 0.1;
@@ -49,7 +50,8 @@ struct SoftmaxSettings {
   /// [num_classes] Weight of each class in training, above 0, in place of `balanced`; empty: `balanced`
   /// determines the weights.
   std::vector<double> class_weights;
-  int chains = 4, warmup = 150, draws = 1500;  ///< numbers of chains, and of steps of each chain
+  /// Numbers of chains, and of steps of each chain, of each posterior that is averaged.
+  int chains = 4, warmup = 150, draws = 1000;
   int inner_chains = 2, inner_warmup = 100, inner_draws = 75;
   std::uint64_t seed = 0;
 };
@@ -80,9 +82,17 @@ struct SoftmaxPredictions : SoftmaxTemper {
   std::vector<double> log_probability;  ///< SoftmaxFold::rows.size() x num_classes
 };
 
+/// A prior sd, and the weight of its posterior in the average over posteriors.
+struct WeightedSd {
+  double prior_sd, weight;
+};
+
 struct SoftmaxFold {
   std::vector<std::size_t> rows;  ///< rows of the test speakers, increasing; indices into the table
-  double prior_sd = 0;            ///< chosen prior sd; with the horseshoe that of the penalised fit
+  double prior_sd = 0;            ///< prior sd of the penalised fit
+  /// The posteriors that are averaged; the weights sum to 1. Empty with the horseshoe, which has one
+  /// posterior.
+  std::vector<WeightedSd> prior_sds;
   SoftmaxPredictions penalised;  ///< predictions from the posterior mode, which is the fit with an L2 penalty
   SoftmaxPredictions posterior;  ///< probabilities averaged over posterior draws
   /// The posterior's predictions if less is known of a test speaker than all recordings:
@@ -90,10 +100,10 @@ struct SoftmaxFold {
   /// knowledge.
   std::array<SoftmaxPredictions, kNumKnowledge - 1> less_known;
   std::vector<double> probability_sd;  ///< rows.size() x num_classes: sd over draws of the posterior
-  /// rows.size() x num_classes x chains x draws: log probabilities under each draw, from which convergence is
-  /// judged.
-  std::vector<double> draw_log_probability;
-  double acceptance = 0;
+  /// For each posterior that is averaged, rows.size() x num_classes x chains x draws of this posterior: log
+  /// probabilities under each draw, from which convergence is judged.
+  std::vector<std::vector<double>> draw_log_probability;
+  double acceptance = 0;  ///< weighted mean over the posteriors
   /// The posterior's predictions, with the temper applied, for training speakers that were left out in turn.
   /// Each prediction uses the posterior of the other training speakers. Empty if the temper was given.
   std::vector<std::size_t> inner_rows;
