@@ -135,10 +135,12 @@ std::string functionals_text(const EvaluationConfig& config, std::size_t columns
 
 namespace {
 
-// The worst of the posteriors that are averaged; NaN is worse than any number.
+// NaN is larger and smaller than any number.
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+
+// The worst of the posteriors that are averaged.
 JudgedPair judged_pair(const SoftmaxFold& fold, std::size_t pair, std::size_t pairs, std::size_t chains) {
-  const auto larger = [](double a, double b) { return std::isnan(a) || a > b ? a : b; };
-  const auto smaller = [](double a, double b) { return std::isnan(a) || a < b ? a : b; };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   JudgedPair worst{-kInfinity, kInfinity, kInfinity};
   for (const std::vector<double>& posterior : fold.draw_log_probability) {
@@ -185,17 +187,21 @@ std::vector<JudgedPairs> judged_pairs(std::span<const SoftmaxFold> folds, std::s
 std::vector<Convergence> softmax_convergence(const JudgedPairs& judged, std::size_t classes,
                                              StrictShare& strict) {
   std::vector<Convergence> of_class(classes);
+  // A pair whose chains do not move has NaN, which is worse than any number.
+  for (Convergence& c : of_class) c.least_ess = std::numeric_limits<double>::infinity();
   for (std::size_t pair = 0; pair < judged.size(); ++pair) {
     const JudgedPair& one = judged[pair];
     Convergence& c = of_class[pair % classes];
-    if (c.num_pairs == 0 || !(one.bulk >= c.least_ess)) c.least_ess = one.bulk;
-    if (!(one.rhat <= c.worst_rhat)) c.worst_rhat = one.rhat;
+    c.least_ess = smaller(c.least_ess, one.bulk);
+    c.worst_rhat = larger(c.worst_rhat, one.rhat);
     ++c.num_pairs;
     if (one.rhat <= kMostRhat && one.bulk >= kLeastEss) ++c.num_converged;
     ++strict.pairs;
     if (one.rhat <= 1.01 && one.bulk >= 400 && one.tail >= 400) ++strict.within;
-    if (!(one.rhat <= strict.worst_rhat)) strict.worst_rhat = one.rhat;
+    strict.worst_rhat = larger(strict.worst_rhat, one.rhat);
   }
+  for (Convergence& c : of_class)
+    if (c.num_pairs == 0) c.least_ess = 0;
   return of_class;
 }
 

@@ -3,6 +3,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "program.hpp"
 
 namespace emomc {
@@ -75,6 +77,27 @@ TEST_F(OutputFiles, ALinkStaysAndItsTargetIsWritten) {
     EXPECT_EQ(status.st_mode & 0777, 0640u) << command;
     for (const char* in : {"", "big", "big/deep"}) expect_no_temporaries(in);
   }
+}
+
+// The limit on the size of files kills the program while it writes the table.
+TEST_F(OutputFiles, ASimulationThatIsKilledLeavesNoTableWithItsName) {
+  folder->write(
+      "simulation.yaml",
+      "model: two_gaussian\nparameters: {fraction: 0.7, mean: 5.2, sigma: [0.1, 0.3]}\nrows: 20000\n"
+      "columns: [mass]\nfile: events.csv\n");
+  const std::string command = "\"$EMOMC\" simulate simulation.yaml -o simulated";
+  EXPECT_NE(folder->shell("ulimit -f 16; " + command).exit_code, 0);
+  EXPECT_FALSE(folder->exists("simulated/events.csv"));
+  EXPECT_EQ(folder->shell(command + " --force").exit_code, 0);
+  const std::string table = folder->read("simulated/events.csv");
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 20001);
+  expect_no_temporaries("simulated");
+  folder->write("elsewhere.csv", "old");
+  std::filesystem::remove(*folder / "simulated/events.csv");
+  std::filesystem::create_symlink("../elsewhere.csv", *folder / "simulated/events.csv");
+  EXPECT_EQ(folder->shell(command + " --force").exit_code, 0);
+  EXPECT_TRUE(is_link("simulated/events.csv"));
+  EXPECT_EQ(folder->read("elsewhere.csv"), table);
 }
 
 TEST_F(OutputFiles, ALinkToNoFileYetMakesIt) {

@@ -95,6 +95,19 @@ TEST_F(Report, SaysRowsDateBackendAndHowToCite) {
   EXPECT_NE(data["bibtex"].get<std::string>().find("@software{emomc,"), std::string::npos);
 }
 
+TEST_F(Report, SaysWhyThereAreNoPredictiveChecks) {
+  sample("chains: 2, warmup: 20, draws: 30");
+  ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  EXPECT_FALSE(data_of("page.html")["predictive"].empty());
+  EXPECT_EQ(data_of("page.html")["no_predictive"], "");
+  std::filesystem::remove(folder / "data/data.csv");
+  ASSERT_EQ(folder.run("report run -o page.html").exit_code, 0);
+  EXPECT_TRUE(data_of("page.html")["predictive"].empty());
+  const std::string reason = data_of("page.html")["no_predictive"];
+  EXPECT_NE(reason.find("data.csv"), std::string::npos) << reason;
+  EXPECT_EQ(self_test("page.html")["errors"], json::array());
+}
+
 TEST_F(Report, SaysWhatTheSharesOfMovesMean) {
   for (const auto& [proposal, text] : std::vector<std::pair<std::string, std::string>>{
            {"{kind: nuts}", "A trajectory moves all parameters"},

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "emomc/emotion/softmax_job.hpp"
 #include "emomc/speech/functionals.hpp"
 #include "program.hpp"
 #include "shared_data.hpp"
@@ -256,6 +257,30 @@ TEST_F(Softmax, FunctionalsAreWrittenAsATable) {
   expect_refused("features --corpus folders corpus -o other --functionals prosodi", {"prosodi"});
   expect_refused("features --corpus folders corpus -o other --functionals full --set num_filters=40",
                  {"--functionals"});
+}
+
+TEST_F(Softmax, AManifestIsNotReplacedByFunctionals) {
+  const std::string manifest = "path,label,speaker\nglad/s1/take0.wav,glad,s1\n";
+  folder.write("corpus/functionals.csv", manifest);
+  expect_refused("features --corpus manifest corpus/functionals.csv -o corpus --functionals cepstra --force",
+                 {"corpus/functionals.csv", "reads this file"});
+  EXPECT_EQ(folder.read("corpus/functionals.csv"), manifest);
+}
+
+// Two classes of two pairs: NaN stays the worst, whatever comes after it.
+TEST(SoftmaxConvergence, KeepsWhatIsUndefined) {
+  const double nan = std::nan("");
+  StrictShare strict;
+  const auto classes = softmax_convergence(
+      {{nan, nan, 900}, {1.002, 800, 900}, {1.004, 500, 900}, {1.02, 450, 900}}, 2, strict);
+  EXPECT_TRUE(std::isnan(classes[0].worst_rhat));
+  EXPECT_TRUE(std::isnan(classes[0].least_ess));
+  EXPECT_EQ(classes[0].num_converged, 1u);
+  EXPECT_EQ(classes[1].worst_rhat, 1.02);
+  EXPECT_EQ(classes[1].least_ess, 450);
+  EXPECT_EQ(classes[1].num_converged, 2u);
+  EXPECT_TRUE(std::isnan(strict.worst_rhat));
+  EXPECT_EQ(strict.within, 2u);
 }
 
 TEST_F(Softmax, ALowSampleRateIsRefusedByName) {

@@ -121,6 +121,8 @@ if (data.predictive.length) {
     if (check[6] < 0.01 || check[6] > 0.99) line.cells[6].className = "fails";
     $("predictive").append(line);
   }
+} else if (data.no_predictive) {
+  $("no-predictive").textContent = "There are none: " + data.no_predictive;
 } else {
   $("predictive-section").remove();
 }

@@ -391,18 +391,24 @@ class Page {
     return {mean - 4 * sd, mean + 4 * sd};
   }
 
-  // The result is empty if the data cannot be read.
+  // The checks, and the reason if there are none.
   std::string predictive() const {
-    if (directory_.empty() || draws_.layout.blocks.empty()) return "[]";
     std::vector<PredictiveCheck> checks;
-    try {
-      checks = predictive_checks(directory_, kReplicates);
-    } catch (const InputError&) {
+    std::string reason;
+    if (!directory_.empty() && !draws_.layout.blocks.empty()) {
+      try {
+        checks = predictive_checks(directory_, kReplicates);
+      } catch (const InputError& error) {
+        reason = error.what();
+      }
     }
-    return list(checks, [](const PredictiveCheck& c) {
-      return "[" + json_text(c.column) + "," + json_text(c.statistic) + "," + number(c.observed) + "," +
-             number(c.mean) + "," + number(c.q5) + "," + number(c.q95) + "," + number(c.p) + "]";
-    });
+    return list(checks,
+                [](const PredictiveCheck& c) {
+                  return "[" + json_text(c.column) + "," + json_text(c.statistic) + "," + number(c.observed) +
+                         "," + number(c.mean) + "," + number(c.q5) + "," + number(c.q95) + "," + number(c.p) +
+                         "]";
+                }) +
+           ",\"no_predictive\":" + json_text(reason);
   }
 
   std::string config() const {

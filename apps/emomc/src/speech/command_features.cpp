@@ -15,6 +15,7 @@
 #include "emomc/sampler/run_directory.hpp"
 #include "emomc/speech/corpus.hpp"
 #include "evaluation_config.hpp"
+#include "kept_inputs.hpp"
 #include "progress.hpp"
 #include "run_config_keys.hpp"
 #include "sampling_options.hpp"
@@ -110,6 +111,8 @@ int features(const Options& options) {
   if (std::filesystem::is_directory(directory) && !std::filesystem::is_empty(directory) && !options.force)
     throw InputError(options.output +
                      ": the directory is not empty; use --force to replace files, or another -o");
+  refuse_input_as_output(directory / (of_utterances ? kFunctionals : kRecord),
+                         std::vector<std::filesystem::path>{options.path});
   CorpusFeatures extracted =
       extract_corpus(config.corpus, config.features, options.threads,
                      show_recordings(options.quiet ? Verbosity::quiet : Verbosity::normal),
