@@ -10,6 +10,7 @@
 #include "csv_field.hpp"
 #include "emomc/emotion/utterance_groups.hpp"
 #include "emomc/posterior/text_table.hpp"
+#include "emomc/speech/calibration.hpp"
 #include "json_number.hpp"
 
 namespace emomc {
@@ -86,6 +87,8 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   }
   const double inner =
       std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+  const Interval of_speakers = calibration_range_of_speakers(method.predictions, 0);
+  const CalibrationSlope slope = calibration_slope(method.predictions);
   Json json{{"accuracy", s.accuracy},
             {"uar", s.uar},
             {"uar_interval", {number(interval.low), number(interval.high)}},
@@ -100,6 +103,9 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
             {"calibration_error", s.calibration_error},
             {"calibration_error_if_calibrated", s.expected_calibration_error},
             {"calibration_error_99_percent_range", {s.calibration_range.low, s.calibration_range.high}},
+            {"calibration_error_99_percent_range_of_speakers", {of_speakers.low, of_speakers.high}},
+            {"calibration_slope", number(slope.slope)},
+            {"calibration_slope_interval", {number(slope.interval.low), number(slope.interval.high)}},
             {"calibration_bins", bins},
             {"evidence_of_fold", evidence},
             {"temper_of_fold", tempers},
@@ -239,7 +245,9 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
         {"accuracy", mean_of([&](const auto& r) { return method(r).scores.accuracy; })},
         {"log_loss", number(mean_of([&](const auto& r) { return method(r).scores.log_loss; }))},
         {"brier", mean_of([&](const auto& r) { return method(r).scores.brier; })},
-        {"calibration_error", mean_of([&](const auto& r) { return method(r).scores.calibration_error; })}};
+        {"calibration_error", mean_of([&](const auto& r) { return method(r).scores.calibration_error; })},
+        {"calibration_slope",
+         number(mean_of([&](const auto& r) { return calibration_slope(method(r).predictions).slope; }))}};
   };
   Json json{{"classes", frames.classes}};
   for (const EvaluationResults& one : seeds) json["seeds"].push_back(one.seed);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 #include "emomc/device/random.hpp"
+#include "emomc/speech/calibration.hpp"
 #include "recall_counts.hpp"
 
 namespace emomc {
@@ -127,6 +129,34 @@ Scores score(const Predictions& predictions, std::uint64_t seed, int simulations
   for (const auto& counts : counts_by_speaker(predictions)) all.add(counts);
   scores.uar = all.uar();
   return scores;
+}
+
+Interval calibration_range_of_speakers(const Predictions& predictions, std::uint64_t seed, int simulations) {
+  check(predictions);
+  if (simulations < 1)
+    throw std::invalid_argument(
+        "calibration_range_of_speakers: the number of simulations must be at least 1");
+  const std::vector<TopLabel> top = top_labels(predictions);
+  std::map<int, std::vector<TopLabel>> of_speaker;
+  for (std::size_t i = 0; i < top.size(); ++i) of_speaker[predictions.speaker[i]].push_back(top[i]);
+  std::vector<const std::vector<TopLabel>*> speakers;
+  for (const auto& [speaker, labels] : of_speaker) speakers.push_back(&labels);
+  std::vector<double> errors;
+  std::vector<TopLabel> drawn;
+  for (int s = 0; s < simulations; ++s) {
+    const device::RandomSource random{seed, static_cast<std::uint64_t>(s), 1};
+    drawn.clear();
+    for (std::size_t i = 0; i < speakers.size(); ++i) {
+      const double u = random.uniform(device::Purpose::start, static_cast<std::uint32_t>(i));
+      const std::size_t chosen =
+          std::min(static_cast<std::size_t>(u * static_cast<double>(speakers.size())), speakers.size() - 1);
+      drawn.insert(drawn.end(), speakers[chosen]->begin(), speakers[chosen]->end());
+    }
+    errors.push_back(calibration_error(drawn, [&](std::size_t i) {
+      return random.uniform(device::Purpose::simulation, static_cast<std::uint32_t>(i)) < drawn[i].confidence;
+    }));
+  }
+  return central_interval(std::move(errors), 0.99);
 }
 
 double macro_f1(const Scores& scores) {

@@ -33,6 +33,17 @@ TEST_F(Softmax, IsWhatRecordingsAreEvaluatedBy) {
   EXPECT_GT(scores["penalised"]["uar"].get<double>(), 0.8);
   EXPECT_LT(scores["posterior"]["inner_log_loss"].get<double>(), std::log(3.0) / 2);
   EXPECT_EQ(scores["prior_sd_of_fold"].size(), 4u);
+  ASSERT_EQ(scores["prior_sd_weights_of_fold"].size(), 4u);
+  for (const json& fold : scores["prior_sd_weights_of_fold"]) {
+    double sum = 0;
+    for (const json& one : fold) sum += one["weight"].get<double>();
+    EXPECT_NEAR(sum, 1, 1e-12);
+  }
+  for (const char* method : {"posterior", "penalised"}) {
+    EXPECT_GT(scores[method]["calibration_slope"].get<double>(), 0);
+    EXPECT_GE(scores[method]["calibration_error_99_percent_range_of_speakers"][1].get<double>(),
+              scores[method]["calibration_error_if_calibrated"].get<double>());
+  }
   ASSERT_EQ(scores["temper_frames_of_fold"].size(), 4u);
   for (const json& frames : scores["temper_frames_of_fold"]) EXPECT_GE(frames, 0);
   EXPECT_EQ(scores["convergence"]["pairs"], 36 * 3);
@@ -308,8 +319,10 @@ TEST(SoftmaxLong, IsAsGoodAsOpenSmileOnEmoDb) {
   EXPECT_LE(scores["posterior"]["log_loss"].get<double>(), 0.657 + 0.03);
   EXPECT_LE(scores["posterior"]["calibration_error"].get<double>(),
             scores["posterior"]["calibration_error_99_percent_range"][1].get<double>());
+  EXPECT_LE(scores["posterior"]["calibration_slope_interval"][0].get<double>(), 1);
+  EXPECT_GE(scores["posterior"]["calibration_slope_interval"][1].get<double>(), 1);
   EXPECT_EQ(scores["convergence"]["converged"], 1);
-  EXPECT_GE(scores["convergence"]["within_1.01_and_400"].get<double>(), 0.97);
+  EXPECT_GE(scores["convergence"]["within_1.01_and_400"].get<double>(), 0.99);
   EXPECT_LE(scores["convergence"]["worst_rhat"].get<double>(), 1.03);
 }
 

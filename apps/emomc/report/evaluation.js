@@ -47,15 +47,16 @@ const hasConverged = convergence.share !== null && convergence.share >= converge
 // Scores.
 {
   const table = $("scores");
-  table.append(row("th", ["", "UAR", "95 % interval", "mean UAR of speakers", "accuracy", "log loss", "Brier", "ECE", "ECE if calibrated", "its 99 % range", "macro-F1"]));
+  table.append(row("th", ["", "UAR", "95 % interval", "mean UAR of speakers", "accuracy", "log loss", "Brier", "ECE", "ECE if calibrated", "its 99 % range", "calibration slope", "95 % interval", "macro-F1"]));
   for (const m of data.methods) {
     const line = row("td", [m.name, digits(m.uar), range(m.uar_interval), digits(m.mean_uar_of_speakers), digits(m.accuracy), digits(m.log_loss),
-      digits(m.brier), digits(m.calibration_error), digits(m.calibration_error_if_calibrated), range(m.calibration_error_99_percent_range), digits(m.macro_f1)]);
+      digits(m.brier), digits(m.calibration_error), digits(m.calibration_error_if_calibrated), range(m.calibration_error_99_percent_range), digits(m.calibration_slope), range(m.calibration_slope_interval),
+      digits(m.macro_f1)]);
     if (isMiscalibrated(m)) line.cells[7].className = "warning";
     table.append(line);
   }
   table.append(row("td", ["guessing, all classes alike", digits(chance), "", digits(chance), digits(chance), digits(Math.log(data.classes.length)),
-    digits(1 - chance), "", "", "", ""]));
+    digits(1 - chance), "", "", "", "", "", ""]));
   const d = data.difference;
   if (d)
     $("difference").textContent = `Posterior minus ${em.name}: UAR ${signed(d.uar)} ${range(d.uar_interval, signed)} over speakers. ` +

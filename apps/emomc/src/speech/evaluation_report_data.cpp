@@ -41,6 +41,11 @@ json method_of(const JsonValue& method, const std::string& name, const Names& cl
   result["macro_f1"] = method.has("macro_f1") ? json(method.at("macro_f1").number()) : json();
   for (const char* key : {"uar_interval", "calibration_error_99_percent_range"})
     result[key] = method.at(key).numbers(2);
+  // Evaluations of earlier versions have no slope.
+  const bool has_slope = method.has("calibration_slope");
+  result["calibration_slope"] = has_slope ? json(method.at("calibration_slope").number()) : json();
+  result["calibration_slope_interval"] =
+      has_slope ? json(method.at("calibration_slope_interval").numbers(2)) : json::array({json(), json()});
   for (const char* key : {"recall", "precision"}) result[key] = method.at(key).numbers(classes.size());
   result["confusion"] = json::array();
   for (const auto& of_class : method.at("confusion").items(classes.size()))

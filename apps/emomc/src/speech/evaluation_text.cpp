@@ -118,14 +118,23 @@ std::string scores_text(const Json& scores, std::size_t width) {
                      {"log loss", 3},
                      {"Brier", 5},
                      {"ECE", 4},
-                     {"99 % if calibrated", 6}});
+                     {"99 % if calibrated", 6},
+                     {"slope", 8},
+                     {"95 % of slope", 9}});
+  // Evaluations of earlier versions have no slope.
+  const auto slope = [](const Json& of_method, bool with_interval) -> std::string {
+    if (!of_method.contains("calibration_slope")) return "-";
+    if (!with_interval) return three(real(of_method["calibration_slope"]));
+    const Json& range = of_method["calibration_slope_interval"];
+    return interval(real(range[0]), real(range[1]));
+  };
   const auto line = [&](const std::string& name, const Json& s) {
     const Json& range = s["calibration_error_99_percent_range"];
     methods.add({name, three(s["accuracy"].get<double>()), three(s["uar"].get<double>()),
                  interval(real(s["uar_interval"][0]), real(s["uar_interval"][1])), three(real(s["macro_f1"])),
                  three(real(s["log_loss"])), three(s["brier"].get<double>()),
                  three(s["calibration_error"].get<double>()),
-                 interval(range[0].get<double>(), range[1].get<double>())});
+                 interval(range[0].get<double>(), range[1].get<double>()), slope(s, false), slope(s, true)});
   };
   line("posterior", scores["posterior"]);
   const auto [key, name_of_other] = other_method(scores);
