@@ -49,8 +49,10 @@ double slope_without(const Predictions& p, int left_out) {
   double low = -kMostSlope, high = kMostSlope;
   Derivatives at = derivatives(1);
   if (!std::isfinite(at.first) || (at.first == 0 && at.second == 0)) return kNaN;
-  if (derivatives(high).first > 0) return std::numeric_limits<double>::infinity();
-  if (derivatives(low).first < 0) return -std::numeric_limits<double>::infinity();
+  // Where no finite exponent is best, the likelihood is flat at large ones, up to rounding.
+  const double flat = 1e-12 * static_cast<double>(p.size());
+  if (derivatives(high).first > -flat) return std::numeric_limits<double>::infinity();
+  if (derivatives(low).first < flat) return -std::numeric_limits<double>::infinity();
   double a = 1;
   // The log likelihood is concave: Newton's method, and halving where a step leaves the interval.
   for (int i = 0; i < 200 && high - low > 1e-12 * std::max(1.0, std::abs(a)); ++i) {
