@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Compares `emomc evaluate` on EMO-DB with scikit-learn's softmax regression on openSMILE's ComParE 2016 functionals,
-on the same folds: each speaker is left out in turn, functionals are standardised by speaker, and the penalty is
-chosen by the log loss of training speakers that are left out in turn.
+"""Compares `emomc evaluate` on EMO-DB with scikit-learn's softmax regression and linear support vector machine (SVM)
+on openSMILE's ComParE 2016 functionals, on the same folds: each speaker is left out in turn, and functionals are
+standardised by speaker. Training speakers that are left out in turn choose the penalty, of the regression by their log
+loss and of the SVM by their UAR, the usual baseline of the ComParE challenges. The SVM weights classes equally; its
+decision values, times a factor with the least log loss for the same speakers, are logits.
 
 openSMILE's licence is for research only: openSMILE is not part of this project, and may not be used commercially
 without another licence. This script is therefore only run by hand, with packages that you install yourself:
@@ -9,8 +11,8 @@ without another licence. This script is therefore only run by hand, with package
     pip install opensmile scikit-learn numpy
     bench/emotion_opensmile.py EMODB --emomc build/release/bin/emomc [--set ComParE_2016 | eGeMAPSv02] [--seeds 5]
 
-The script prints scores and paired differences over speakers of three methods: emomc with its own functionals, emomc
-with openSMILE's table (`features.table`), and scikit-learn's regression on that table. `--methods` leaves out some of
+The script prints scores and paired differences over speakers of four methods: emomc with its own functionals, emomc
+with openSMILE's table (`features.table`), and scikit-learn's regression and SVM on that table. `--methods` leaves out some of
 them. The table is removed at the end.
 """
 import argparse
@@ -70,6 +72,43 @@ def loss_of(p, label, classes):
     return -np.log(p[np.arange(len(label)), np.searchsorted(classes, label)])
 
 
+def decisions(x, label, train, test, penalty, classes):
+    """Returns the SVM's decision values [rows x classes]; a class that no training speaker has gets the lowest."""
+    from sklearn.svm import LinearSVC
+    model = LinearSVC(C=penalty * x.shape[1], class_weight="balanced", max_iter=20000, random_state=1).fit(x[train], label[train])
+    values = model.decision_function(x[test])
+    result = np.full((test.sum(), len(classes)), values.min() - 1)
+    result[:, np.searchsorted(classes, model.classes_)] = values
+    return result
+
+
+def softmax(logits):
+    p = np.exp(logits - logits.max(1, keepdims=True))
+    return p / p.sum(1, keepdims=True)
+
+
+def leave_one_out_svm(x, speaker, label):
+    from scipy.optimize import minimize_scalar
+    classes, speakers = np.unique(label), np.unique(speaker)
+    inner = {}  # decision values of speaker b of the SVM without a and b
+    for i, a in enumerate(speakers):
+        for b in speakers[i + 1:]:
+            train = (speaker != a) & (speaker != b)
+            for penalty in PENALTIES:
+                values = decisions(x, label, train, ~train, penalty, classes)
+                inner[a, b, penalty], inner[b, a, penalty] = values[speaker[~train] == b], values[speaker[~train] == a]
+        print(f"SVM: inner folds of speaker {a} done", file=sys.stderr)
+    result = np.zeros((len(label), len(classes)))
+    for a in speakers:
+        truth = np.concatenate([label[speaker == b] for b in speakers if b != a])
+        values = {c: np.concatenate([inner[a, b, c] for b in speakers if b != a]) for c in PENALTIES}
+        best = max(PENALTIES, key=lambda c: uar(values[c], np.searchsorted(classes, truth)))
+        factor = minimize_scalar(lambda log: loss_of(softmax(np.exp(log) * values[best]), truth, classes).mean(),
+                                 bounds=(-5, 10), method="bounded").x
+        result[speaker == a] = softmax(np.exp(factor) * decisions(x, label, speaker != a, speaker == a, best, classes))
+    return result
+
+
 def leave_one_out(x, speaker, label):
     classes, speakers = np.unique(label), np.unique(speaker)
     pairs = {}
@@ -121,7 +160,7 @@ def main():
     parser.add_argument("--emomc", required=True)
     parser.add_argument("--set", default="ComParE_2016", choices=["ComParE_2016", "eGeMAPSv02"])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--methods", nargs="+", default=["own", "table", "sklearn"], choices=["own", "table", "sklearn"])
+    parser.add_argument("--methods", nargs="+", default=["own", "table", "sklearn", "svm"], choices=["own", "table", "sklearn", "svm"])
     parser.add_argument("--class-prior", default="uniform", choices=["uniform", "observed"],
                         help="emomc's weights of classes; scikit-learn's regression weights them as they are observed")
     options = parser.parse_args()
@@ -148,6 +187,8 @@ def main():
     truth = np.array([classes.index(name) for name in truths])
     if "sklearn" in options.methods:
         found[f"scikit-learn, {options.set}"] = [leave_one_out(standardised(x, speaker), speaker, truth)]
+    if "svm" in options.methods:
+        found[f"SVM, {options.set}"] = [leave_one_out_svm(standardised(x, speaker), speaker, truth)]
 
     def scores(p, rows):
         return uar(p[rows], truth[rows]), loss_of(p[rows], truth[rows], np.arange(len(classes))).mean()

@@ -88,7 +88,7 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
   const double inner =
       std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
   const Interval of_speakers = calibration_range_of_speakers(method.predictions, 0);
-  const CalibrationSlope slope = calibration_slope(method.predictions);
+  const Interval of_slope = calibration_slope_interval(method.predictions);
   Json json{{"accuracy", s.accuracy},
             {"uar", s.uar},
             {"uar_interval", {number(interval.low), number(interval.high)}},
@@ -104,8 +104,8 @@ Json of_method(const LabelledFrames& frames, const MethodResult& method) {
             {"calibration_error_if_calibrated", s.expected_calibration_error},
             {"calibration_error_99_percent_range", {s.calibration_range.low, s.calibration_range.high}},
             {"calibration_error_99_percent_range_of_speakers", {of_speakers.low, of_speakers.high}},
-            {"calibration_slope", number(slope.slope)},
-            {"calibration_slope_interval", {number(slope.interval.low), number(slope.interval.high)}},
+            {"calibration_slope", number(calibration_slope(method.predictions))},
+            {"calibration_slope_interval", {number(of_slope.low), number(of_slope.high)}},
             {"calibration_bins", bins},
             {"evidence_of_fold", evidence},
             {"temper_of_fold", tempers},
@@ -247,7 +247,7 @@ Json scores_of_seeds(const LabelledFrames& frames, const std::vector<EvaluationR
         {"brier", mean_of([&](const auto& r) { return method(r).scores.brier; })},
         {"calibration_error", mean_of([&](const auto& r) { return method(r).scores.calibration_error; })},
         {"calibration_slope",
-         number(mean_of([&](const auto& r) { return calibration_slope(method(r).predictions).slope; }))}};
+         number(mean_of([&](const auto& r) { return calibration_slope(method(r).predictions); }))}};
   };
   Json json{{"classes", frames.classes}};
   for (const EvaluationResults& one : seeds) json["seeds"].push_back(one.seed);

@@ -50,14 +50,15 @@ std::string read_model_file(const std::filesystem::path& file, std::uintmax_t mo
   return text.str();
 }
 
-void read_model_json(const std::filesystem::path& directory, int version,
+void read_model_json(const std::filesystem::path& directory, int oldest, int newest,
                      const std::function<void(const nlohmann::json&)>& read) {
   const auto file = directory / "model.json";
   const std::string text = read_model_file(file, kMostModelJsonBytes);
   try {
     const nlohmann::json json = parse_json(text);
     if (json.is_discarded()) throw InputError("damaged, or no model of emomc train");
-    if (json.at("emomc_model").get<int>() != version) throw InputError("it is of another version");
+    const int version = json.at("emomc_model").get<int>();
+    if (version < oldest || version > newest) throw InputError("it is of another version");
     read(json);
   } catch (const InputError& error) {
     throw InputError(file.string() + ": " + error.what());

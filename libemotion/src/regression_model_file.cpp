@@ -122,7 +122,7 @@ void write_regression_model(const RegressionModel& model, const std::filesystem:
 
 RegressionModel read_regression_model(const std::filesystem::path& directory) {
   RegressionModel model;
-  read_model_json(directory, kVersion, [&](const nlohmann::json& json) {
+  read_model_json(directory, kVersion, kVersion, [&](const nlohmann::json& json) {
     model.config = json.at("config").get<std::string>();
     model.sample_rate = json.at("sample_rate").get<double>();
     model.seed = json.at("seed").get<std::uint64_t>();

@@ -17,7 +17,8 @@ namespace emomc {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kVersion = 2;  // version 1 was that of mixtures
+// Version 1 was that of mixtures; models of version 2 have one prior sd.
+constexpr int kOldestVersion = 2, kVersion = 3;
 
 // Models of earlier versions do not name their prior, and all their draws have one prior sd.
 void read_prior(const nlohmann::json& json, SoftmaxClassifier& classifier) {
@@ -123,7 +124,7 @@ void write_softmax_model(const SoftmaxModel& model, const std::filesystem::path&
 
 SoftmaxModel read_softmax_model(const std::filesystem::path& directory) {
   SoftmaxModel model;
-  read_model_json(directory, kVersion, [&](const nlohmann::json& json) {
+  read_model_json(directory, kOldestVersion, kVersion, [&](const nlohmann::json& json) {
     model.classes = distinct_names(json, 2, "classes");
     model.config = json.at("config").get<std::string>();
     model.sample_rate = json.at("sample_rate").get<double>();

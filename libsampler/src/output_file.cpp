@@ -75,31 +75,37 @@ File new_file_beside(const fs::path& file) {
   }
 }
 
-void replace(const fs::path& file, bool exists, std::string_view content) {
-  File temporary = new_file_beside(file);
-  try {
-    temporary.write_all(content);
-    if (exists) temporary.take_owner_and_permissions_of(file);
-    temporary.sync();
-    rename_durably(temporary.path(), file);
-  } catch (...) {
-    ::unlink(temporary.path().c_str());
-    throw;
-  }
-}
-
 }  // namespace
 
 void require_possible_output(const fs::path& file) { place_of(file); }
 
 void write_output(const fs::path& file, std::string_view content) {
+  OutputFile out(file);
+  out.write(content);
+  out.close();
+}
+
+OutputFile::Opened OutputFile::open(const fs::path& file) {
   const Place place = place_of(file);
-  if (place.descriptor)
-    File::of_descriptor(*place.descriptor, file).write_all(content);
-  else if (place.type == fs::file_type::fifo || place.type == fs::file_type::character)
-    File(place.path, File::Mode::special).write_all(content);
-  else
-    replace(place.path, place.type == fs::file_type::regular, content);
+  if (place.descriptor) return {File::of_descriptor(*place.descriptor, file), {}, false};
+  if (place.type == fs::file_type::fifo || place.type == fs::file_type::character)
+    return {File(place.path, File::Mode::special), {}, false};
+  return {new_file_beside(place.path), place.path, place.type == fs::file_type::regular};
+}
+
+OutputFile::OutputFile(const fs::path& file) : opened_(open(file)) {}
+
+OutputFile::~OutputFile() {
+  if (!is_closed_ && !opened_.replaces.empty()) ::unlink(opened_.out.path().c_str());
+}
+
+void OutputFile::close() {
+  if (!opened_.replaces.empty()) {
+    if (opened_.exists) opened_.out.take_owner_and_permissions_of(opened_.replaces);
+    opened_.out.sync();
+    rename_durably(opened_.out.path(), opened_.replaces);
+  }
+  is_closed_ = true;
 }
 
 }  // namespace emomc

@@ -10,6 +10,7 @@ namespace emomc {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+// A larger slope counts as infinite.
 constexpr double kMostSlope = 1000;
 
 // The slope of the log likelihood of p^a, and the negative slope of that slope.
@@ -48,9 +49,9 @@ double slope_without(const Predictions& p, int left_out) {
   };
   double low = -kMostSlope, high = kMostSlope;
   Derivatives at = derivatives(1);
-  if (!std::isfinite(at.first) || (at.first == 0 && at.second == 0)) return kNaN;
   // Where no finite exponent is best, the likelihood is flat at large ones, up to rounding.
   const double flat = 1e-12 * static_cast<double>(p.size());
+  if (!std::isfinite(at.first) || (std::abs(at.first) < flat && at.second < flat)) return kNaN;
   if (derivatives(high).first > -flat) return std::numeric_limits<double>::infinity();
   if (derivatives(low).first < flat) return -std::numeric_limits<double>::infinity();
   double a = 1;
@@ -68,21 +69,24 @@ double slope_without(const Predictions& p, int left_out) {
 
 }  // namespace
 
-CalibrationSlope calibration_slope(const Predictions& predictions, double level) {
+double calibration_slope(const Predictions& predictions) {
   check(predictions);
-  CalibrationSlope result{slope_without(predictions, -1), {kNaN, kNaN}};
+  return slope_without(predictions, -1);
+}
+
+Interval calibration_slope_interval(const Predictions& predictions, double level) {
+  const double slope = calibration_slope(predictions);
   std::vector<int> speakers = predictions.speaker;
   std::sort(speakers.begin(), speakers.end());
   speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
-  if (!std::isfinite(result.slope) || speakers.size() < 2) return result;
+  if (!std::isfinite(slope) || speakers.size() < 2) return {kNaN, kNaN};
   std::vector<double> without;
   for (const int speaker : speakers) {
     without.push_back(slope_without(predictions, speaker));
-    if (!std::isfinite(without.back())) return result;
+    if (!std::isfinite(without.back())) return {kNaN, kNaN};
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  result.interval = jackknife_interval(result.slope, without, -kInfinity, kInfinity, level);
-  return result;
+  return jackknife_interval(slope, without, -kInfinity, kInfinity, level);
 }
 
 }  // namespace emomc

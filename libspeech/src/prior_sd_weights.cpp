@@ -13,6 +13,7 @@ std::vector<double> posterior_weights(const Eigen::MatrixXd& log_density) {
   constexpr unsigned kBootstraps = 1000;
   const Eigen::Index speakers = log_density.rows(), posteriors = log_density.cols();
   if (speakers == 0 || posteriors == 0) throw std::invalid_argument("posterior_weights: nothing to weight");
+  if (!log_density.allFinite()) throw std::invalid_argument("posterior_weights: a log density is not finite");
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(posteriors);
   for (unsigned b = 0; b < kBootstraps; ++b) {
     const device::RandomSource random{0, b, 0};

@@ -15,8 +15,8 @@ inline constexpr double kLeastPosteriorWeight = 0.05;
 /// (Rubin 1981) of exp(log density) / sum over posteriors. A bootstrap weights speakers, since the recordings
 /// of one speaker are not independent. `log_density`, speakers x posteriors: the log predictive density of
 /// all recordings of a speaker that was left out. The weights sum to 1; those below kLeastPosteriorWeight are
-/// 0. They depend on neither the order of the speakers' rows nor any seed. Throws std::invalid_argument if
-/// there are no speakers or no posteriors.
+/// 0. They depend neither on the order of a speaker's recordings nor on any seed. Throws
+/// std::invalid_argument if there are no speakers or no posteriors, or a density is not finite.
 std::vector<double> posterior_weights(const Eigen::MatrixXd& log_density);
 
 }  // namespace emomc

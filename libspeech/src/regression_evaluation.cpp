@@ -249,7 +249,7 @@ class Evaluation {
     return judged;
   }
 
-  // The smallest prior sd whose log density is within kTolerance of the largest, as in softmax regression.
+  // The smallest prior sd whose log density is within kTolerance of the largest.
   std::size_t choose_sd(std::size_t f, std::size_t dimension) const {
     constexpr double kTolerance = 0.01;
     if (sds_.size() == 1) return 0;

@@ -75,6 +75,7 @@ class Evaluation {
         rows_(corpus, settings.seed, settings.prior),
         sds_(settings.prior_sds) {
     std::sort(sds_.begin(), sds_.end());
+    sds_.erase(std::unique(sds_.begin(), sds_.end()), sds_.end());
     require_few_columns(settings.prior, corpus.table.columns.size(), "a table");
     for (const auto& test : tests_) {
       if (is_chosen()) {
@@ -109,7 +110,7 @@ class Evaluation {
   }
 
  private:
-  bool is_chosen() const { return !settings_.temper || settings_.prior_sds.size() > 1; }
+  bool is_chosen() const { return !settings_.temper || sds_.size() > 1; }
 
   // The index of the set that excludes these speakers. `speaker` -1: only the test speakers are excluded.
   int index_of_set(std::vector<int> excluded, int speaker) {

@@ -26,8 +26,8 @@ std::vector<Eigen::Index> append_predictions(const SoftmaxRows& corpus, const st
                                              const Eigen::MatrixXd& mode,
                                              std::vector<WeightedLogits> posteriors, SoftmaxFold& fold);
 
-/// Writes the predictions of a fold for other ranks: all members except draw_log_probability, the tempers and
-/// the inner results, which the other ranks already have.
+/// Writes the predictions of a fold for other ranks: all members except draw_log_probability, which stays in
+/// its rank, and the prior sds, tempers and inner results, which the other ranks already have.
 void put_predictions(const SoftmaxFold& fold, Numbers& to);
 void take_predictions(Numbers& from, SoftmaxFold& fold);
 

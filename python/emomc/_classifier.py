@@ -40,7 +40,7 @@ class Classifier(Estimator):
         200 functionals.
     prior_sds
         Prior standard deviations of a logit. Their posteriors are averaged with weights that are learned by leaving out
-        training speakers in turn. Unused with the horseshoe.
+        training speakers in turn. With the horseshoe they do not affect predictions.
     relevant_share, slab_scale
         Settings of the horseshoe: the expected share of functionals that matter, above 0 and below 1, and the scale of
         the weights of these functionals.
@@ -68,7 +68,8 @@ class Classifier(Estimator):
     classes_ [classes]
         Names of the classes.
     prior_sd_weights_
-        The weight of each prior standard deviation in the average over posteriors; empty with the horseshoe.
+        The share of the kept draws from the posterior with each prior standard deviation, which is its weight in the
+        average, rounded; without those of weight 0, and empty with the horseshoe.
     temper_
         The temper that was learned or given.
     converged_, acceptance_
@@ -287,6 +288,8 @@ class Classifier(Estimator):
         sds = numbers_of("prior_sds", self.prior_sds)
         if not sds or not all(0 < sd <= 1000 for sd in sds):
             raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: one or more above 0, up to 1000")
+        if len(set(sds)) < len(sds):
+            raise _emomc.InputError(f"prior_sds: {list(self.prior_sds)}; allowed: different numbers")
         relevant_share = _arguments.real("relevant_share", self.relevant_share)
         if not 0 < relevant_share < 1:
             raise _emomc.InputError(f"relevant_share: {self.relevant_share} is out of range; allowed: above 0 and below 1")

@@ -392,11 +392,15 @@ TEST_F(Evaluate, RefusesBeforeAnyWorkAndWithoutATrace) {
   expect_refused_without_a_trace("--set likelihood.components=60", {"class calm", "72 frames"});
   expect_refused_without_a_trace("--set 'prior={means: {normal: {mean: 0, sd: 1}}}'", {"prior.means"});
   expect_refused_without_a_trace("--set sampler.init=start.json", {"sampler.init", "kmeans"});
-  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);  // the test is the same on a machine with a GPU
+  // The test is the same on a machine with a GPU.
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string before = visible == nullptr ? "" : visible;
+  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
   expect_refused_without_a_trace(
       "--set training.background=none --set 'prior.means={cauchy: {location: 0, scale: 1}}' --backend cuda",
       {"cuda"});
   ::unsetenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr) ::setenv("CUDA_VISIBLE_DEVICES", before.c_str(), 1);
   for (const char* speaker : {"B", "C"})
     for (const char* emotion : {"calm_", "glad_"})
       std::filesystem::remove(folder / ("corpus/" + std::string(emotion) + speaker + ".csv"));

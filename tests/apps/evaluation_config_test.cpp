@@ -285,6 +285,8 @@ INSTANTIATE_TEST_SUITE_P(
                       {":3: softmax.draws", "softmax regression"}},
         BadEvaluation{recordings + "softmax: {prior_sds: []}\n", {":2: softmax.prior_sds", "above 0"}},
         BadEvaluation{recordings + "softmax: {prior_sds: [1, 0]}\n", {":2: softmax.prior_sds", "above 0"}},
+        BadEvaluation{recordings + "softmax: {prior_sds: [3, 1, 3]}\n",
+                      {":2: softmax.prior_sds", "different numbers"}},
         BadEvaluation{recordings + "softmax: {temperature: 2}\n", {":2: softmax.temperature", "up to 1"}},
         BadEvaluation{recordings + "softmax: {temper_frames: -1}\n",
                       {":2: softmax.temper_frames", "learned", "0 to 1e6"}},

@@ -88,16 +88,26 @@ TEST_F(OutputFiles, ASimulationThatIsKilledLeavesNoTableWithItsName) {
   const std::string command = "\"$EMOMC\" simulate simulation.yaml -o simulated";
   EXPECT_NE(folder->shell("ulimit -f 16; " + command).exit_code, 0);
   EXPECT_FALSE(folder->exists("simulated/events.csv"));
+  folder->write("simulated/events.csv.tmp", "of the user");
   EXPECT_EQ(folder->shell(command + " --force").exit_code, 0);
   const std::string table = folder->read("simulated/events.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 20001);
-  expect_no_temporaries("simulated");
-  folder->write("elsewhere.csv", "old");
+  EXPECT_EQ(folder->read("simulated/events.csv.tmp"), "of the user");
+  std::filesystem::remove(*folder / "simulated/events.csv.tmp");
+  // Permissions and links are kept, also a link to a file that does not exist yet.
+  ASSERT_EQ(::chmod((*folder / "simulated/events.csv").c_str(), 0600), 0);
+  EXPECT_EQ(folder->shell(command + " --force").exit_code, 0);
+  struct stat status {};
+  ASSERT_EQ(::stat((*folder / "simulated/events.csv").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
   std::filesystem::remove(*folder / "simulated/events.csv");
   std::filesystem::create_symlink("../elsewhere.csv", *folder / "simulated/events.csv");
-  EXPECT_EQ(folder->shell(command + " --force").exit_code, 0);
-  EXPECT_TRUE(is_link("simulated/events.csv"));
-  EXPECT_EQ(folder->read("elsewhere.csv"), table);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    EXPECT_EQ(folder->shell(command + " --force").exit_code, 0);
+    EXPECT_TRUE(is_link("simulated/events.csv"));
+    EXPECT_EQ(folder->read("elsewhere.csv"), table);
+  }
+  expect_no_temporaries("simulated");
 }
 
 TEST_F(OutputFiles, ALinkToNoFileYetMakesIt) {

@@ -223,6 +223,7 @@ TEST_F(SoftmaxModel, ClassifiesByModelsOfEarlierVersions) {
   const auto before = lines(all_names(4));
   json model = json::parse(folder.read("model/model.json"));
   ASSERT_EQ(model["prior_sds"], json::array({{{"prior_sd", 3.0}, {"draws", model["draws"]}}}));
+  model["emomc_model"] = 2;
   model.erase("prior_sds");
   model["prior_sd"] = 3.0;
   folder.write("model/model.json", model.dump());
@@ -279,7 +280,8 @@ TEST_F(SoftmaxModel, RefusesWhatDoesNotFit) {
   };
   change("/functionals/version", 99, "version 99");
   change("/columns/3", "other", "columns");
-  change("/emomc_model", 3, "another version");
+  change("/emomc_model", 1, "another version");
+  change("/emomc_model", 4, "another version");
   change("/classes", json::array({"sad"}), "classes");
   change("/classes", json::array({"sad", "sad", "glad"}), "classes");
   change("/temperature", 0, "temperature");

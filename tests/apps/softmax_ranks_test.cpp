@@ -41,6 +41,23 @@ TEST(SoftmaxProgress, IsEstimatedByTheUnitsBefore) {
   EXPECT_EQ(stages.seconds().at("posteriors"), 82);
 }
 
+// With several prior sds, each posterior of a fold counts 1.5 times: 100 for each of two fits, and 750 for
+// each of two posteriors.
+TEST(SoftmaxProgress, CountsPosteriorsThatAreAveraged) {
+  SoftmaxSettings settings;
+  settings.temper = 1;
+  settings.chains = 2;
+  settings.warmup = 100;
+  settings.draws = 400;
+  double now = 0;
+  app::SoftmaxStages stages(settings, 2, 2, app::Verbosity::normal, [&] { return now; });
+  ::testing::internal::CaptureStderr();
+  stages.report("penalised fits", 0, 2);
+  now = 4;
+  stages.report("penalised fits", 2, 2);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "penalised fits: 2 of 2, about 30.0 s left in all\n");
+}
+
 class SoftmaxOverRanks : public Ranks {
  protected:
   void SetUp() override {

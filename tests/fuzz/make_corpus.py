@@ -226,6 +226,12 @@ def model():
         "corpus": {"mean": [0.0, 1.0], "between": [1.0, 0.0], "within": [1.0, 2.0]}})
     write("class_model", "softmax", folder({
         "model.json": softmax, "draws.npy": npy("<f8", (2, 2, 1), ones * 4), "rotation.npy": npy("<f8", (2, 1), ones * 2)}))
+    averaged = json.loads(softmax)
+    del averaged["prior_sd"]
+    averaged |= {"emomc_model": 3, "prior_sds": [{"prior_sd": 1.0, "draws": 1}, {"prior_sd": 3.0, "draws": 1}]}
+    write("class_model", "softmax_averaged", folder({
+        "model.json": json.dumps(averaged), "draws.npy": npy("<f8", (2, 2, 1), ones * 4),
+        "rotation.npy": npy("<f8", (2, 1), ones * 2)}))
     factor = {"factor": 1.5, "inner_log_density": None}
     regression = json.dumps({
         "emomc_model": 2, "classifier": "regression",

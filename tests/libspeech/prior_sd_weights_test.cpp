@@ -69,9 +69,10 @@ TEST(PriorSdWeights, DependOnDifferencesOnly) {
   EXPECT_NEAR(std::accumulate(before.begin(), before.end(), 0.0), 1, 1e-12);
 }
 
-TEST(PriorSdWeights, RefuseNothing) {
+TEST(PriorSdWeights, RefuseNothingAndNaN) {
   EXPECT_THROW(posterior_weights(MatrixXd(0, 2)), std::invalid_argument);
   EXPECT_THROW(posterior_weights(MatrixXd(2, 0)), std::invalid_argument);
+  EXPECT_THROW(posterior_weights(MatrixXd{{1, std::nan("")}}), std::invalid_argument);
 }
 
 }  // namespace

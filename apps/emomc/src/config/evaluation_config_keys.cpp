@@ -1,6 +1,7 @@
 #include "evaluation_config_keys.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "emomc/speech/corpus.hpp"
@@ -205,7 +206,12 @@ std::vector<EvaluationKey> softmax_keys() {
       {"softmax.prior_sds",
        "prior sds of a logit; inner folds weight the posteriors that are averaged, and choose the sd of the "
        "penalised fit; with the horseshoe for the penalised fit alone",
-       [](const YamlValue& v, EvaluationConfig& c) { c.softmax.prior_sds = read_positive_numbers(v, 1000); },
+       [](const YamlValue& v, EvaluationConfig& c) {
+         c.softmax.prior_sds = read_positive_numbers(v, 1000);
+         if (std::set<double>(c.softmax.prior_sds.begin(), c.softmax.prior_sds.end()).size() <
+             c.softmax.prior_sds.size())
+           v.refuse_range("different numbers");
+       },
        [](const EvaluationConfig& c) { return write_numbers(c.softmax.prior_sds); }, has_softmax, user},
       {"softmax.relevant_share",
        "share of the columns that is expected to matter, from which the horseshoe's global scale follows; "

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <numeric>
 
@@ -13,7 +12,7 @@
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/simulate.hpp"
 #include "emomc/likelihood/table.hpp"
-#include "emomc/sampler/files.hpp"
+#include "emomc/sampler/output_file.hpp"
 #include "emomc/sampler/target.hpp"
 #include "expression_config.hpp"
 #include "expression_simulation.hpp"
@@ -36,41 +35,6 @@ std::string truth_of(const EmotionConfig& emotion) { return "truth_" + emotion.n
 std::string table_of(const EmotionConfig& emotion, const std::string& speaker) {
   return emotion.name + "_" + speaker + ".csv";
 }
-
-// A file that gets its name when it is complete. If its name is that of a symbolic link, the link is kept.
-class OutputFile {
- public:
-  explicit OutputFile(const fs::path& path)
-      : path_(fs::is_symlink(path) ? fs::weakly_canonical(path) : path),
-        unfinished_(path_.string() + ".tmp"),
-        stream_(unfinished_, std::ios::binary) {
-    check();
-  }
-  ~OutputFile() {
-    std::error_code ignored;
-    if (!complete_) fs::remove(unfinished_, ignored);
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  void write(const std::string& text) {
-    stream_ << text;
-    check();
-  }
-  void close() {
-    stream_.close();
-    check();
-    rename_durably(unfinished_, path_);
-    complete_ = true;
-  }
-
- private:
-  void check() const {
-    if (!stream_) throw MachineError(path_.string() + ": cannot be written");
-  }
-  fs::path path_, unfinished_;
-  std::ofstream stream_;
-  bool complete_ = false;
-};
 
 void append_row(const double* values, int dim, std::string& text) {
   for (int j = 0; j < dim; ++j) text += (j ? "," : "") + shortest_text(values[j]);

@@ -65,7 +65,7 @@ void write_class_model(const ClassModel& model, const std::filesystem::path& dir
 ClassModel read_class_model(const std::filesystem::path& directory) {
   refuse_if_no_model(directory);
   ClassModel model;
-  read_model_json(directory, kVersion, [&](const nlohmann::json& json) {
+  read_model_json(directory, kVersion, kVersion, [&](const nlohmann::json& json) {
     model.classes = json.at("classes").get<std::vector<std::string>>();
     model.columns = json.at("columns").get<std::vector<std::string>>();
     const std::size_t dim = model.columns.size();

@@ -111,8 +111,9 @@ int features(const Options& options) {
   if (std::filesystem::is_directory(directory) && !std::filesystem::is_empty(directory) && !options.force)
     throw InputError(options.output +
                      ": the directory is not empty; use --force to replace files, or another -o");
-  refuse_input_as_output(directory / (of_utterances ? kFunctionals : kRecord),
-                         std::vector<std::filesystem::path>{options.path});
+  for (const char* name : {kFunctionals, kRecord})
+    if (of_utterances || name == kRecord)
+      refuse_input_as_output(directory / name, std::vector<std::filesystem::path>{options.path});
   CorpusFeatures extracted =
       extract_corpus(config.corpus, config.features, options.threads,
                      show_recordings(options.quiet ? Verbosity::quiet : Verbosity::normal),

@@ -123,7 +123,7 @@ std::string scores_text(const Json& scores, std::size_t width) {
                      {"95 % of slope", 9}});
   // Evaluations of earlier versions have no slope.
   const auto slope = [](const Json& of_method, bool with_interval) -> std::string {
-    if (!of_method.contains("calibration_slope")) return "-";
+    if (!of_method.contains("calibration_slope") || of_method["calibration_slope"].is_null()) return "-";
     if (!with_interval) return three(real(of_method["calibration_slope"]));
     const Json& range = of_method["calibration_slope_interval"];
     return interval(real(range[0]), real(range[1]));

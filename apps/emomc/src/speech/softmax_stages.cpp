@@ -32,11 +32,11 @@ SoftmaxStages::SoftmaxStages(const SoftmaxSettings& settings, std::size_t folds,
       advanced_(began_) {
   // The approximate duration of the fits of a training set, in trajectories of two chains.
   constexpr double kFit = 100;
-  // Trajectories of the horseshoe have about this many times as many leapfrogs as those of the ridge prior.
+  // Trajectories of the horseshoe have about this many times as many gradients as those of the ridge prior.
   const double longer = settings.prior == SoftmaxPrior::horseshoe ? 8 : 1;
   cost_ = {kFit, longer * settings.inner_chains / 2 * (settings.inner_warmup + settings.inner_draws),
            longer * settings.chains / 2 * (settings.warmup + settings.draws)};
-  // How many posteriors are averaged is known later; with the default prior sds it is one or two.
+  // How many posteriors are averaged is known later; with the default prior sds it is mostly one or two.
   const bool averages = settings.prior == SoftmaxPrior::ridge && settings.prior_sds.size() > 1;
   if (averages) cost_[2] *= 1.5;
   for (const std::size_t all : {sets, settings.temper ? 0 : (sets - folds) * (averages ? 2 : 1), folds})

@@ -25,9 +25,9 @@ std::string npy_of(const std::vector<std::size_t>& shape, std::span<const double
 std::string read_model_file(const std::filesystem::path& file, std::uintmax_t most_bytes);
 
 /// Calls `read` with the content of the folder's model.json. Throws InputError, with the name of the file, if
-/// it is missing, damaged or has a version other than `version`, if `read` throws InputError, or if a key
+/// it is missing, damaged or has a version outside [oldest, newest], if `read` throws InputError, or if a key
 /// that `read` needs is missing or has another type.
-void read_model_json(const std::filesystem::path& directory, int version,
+void read_model_json(const std::filesystem::path& directory, int oldest, int newest,
                      const std::function<void(const nlohmann::json&)>& read);
 
 /// Whether the folder has a model.json that names this classifier.

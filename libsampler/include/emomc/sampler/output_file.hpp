@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "emomc/sampler/files.hpp"
+
 namespace emomc {
 
 /// Throws InputError if `file` cannot be written: it is a directory, a block device or a socket, its folder
@@ -21,6 +23,30 @@ void require_possible_output(const std::filesystem::path& file);
 ///
 /// Throws the exceptions of require_possible_output(), and MachineError if writing fails.
 void write_output(const std::filesystem::path& file, std::string_view content);
+
+/// A file that is written in parts, by the rules of write_output(): a regular file or a new name has its
+/// content when close() is called. The destructor of an object that is not closed removes the temporary file.
+/// Members throw the exceptions of write_output().
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& file);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  void write(std::string_view part) { opened_.out.write_all(part); }
+  void close();
+
+ private:
+  struct Opened {
+    File out;
+    std::filesystem::path replaces;  ///< name that the file gets; empty: it is written in place
+    bool exists;                     ///< whether there is a file with that name
+  };
+  static Opened open(const std::filesystem::path& file);
+
+  Opened opened_;
+  bool is_closed_ = false;
+};
 
 /// Either write_output, or write_file_atomically for a file in a directory that belongs to the program.
 using FileWriter = void (*)(const std::filesystem::path& file, std::string_view content);
