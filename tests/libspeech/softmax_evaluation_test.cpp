@@ -97,10 +97,11 @@ TEST(SoftmaxEvaluation, TellsClassesApartByTheHorseshoe) {
 // The mean of 800 probabilities whose sd is 0.3 has a standard error below 0.03 with 100 effective draws or
 // more, and the difference of two such means one below 0.042.
 TEST(SoftmaxEvaluation, AveragesOverPriorSds) {
-  const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 2);
+  const SoftmaxCorpus corpus = synthetic_corpus(5, 6, 1);
   const auto tests = each_speaker(corpus);
   SoftmaxSettings settings = quick_settings();
   settings.prior_sds = {1.5, 6, 0.01};
+  settings.temperature = 0.25;
   settings.temper = 1;
   settings.draws = 400;
   const auto evaluated_with = [&](const std::vector<double>& sds) {
@@ -148,7 +149,7 @@ TEST(SoftmaxEvaluation, AveragesOverPriorSds) {
       EXPECT_NEAR(fold.probability_sd[pair], std::sqrt(square[pair] - mixed[pair] * mixed[pair]), 1e-7);
     }
   }
-  EXPECT_GE(averages, 3);
+  EXPECT_GE(averages, 2);
   // The posteriors differ by more than the tolerance above.
   double most = 0;
   for (std::size_t i = 0; i < folds[0].posterior.log_probability.size(); ++i)
