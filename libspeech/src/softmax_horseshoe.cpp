@@ -126,7 +126,7 @@ double sample_horseshoe(const HorseshoeDensity& density, const HmcSampling& samp
   target.root_mass.bottomRows(density.num_scales()) *= 2;
   HmcTuning tuning;
   tuning.first_step = 0.3;
-  tuning.acceptance = 0.9;  // with longer steps, fewer draws are effective: docs/softmax.md
+  tuning.acceptance = 0.95;  // with longer steps, fewer draws are effective: docs/softmax.md
   tuning.adapts_mass = true;
   return sample_hmc(target, sampling, tuning, keep, after_step);
 }
