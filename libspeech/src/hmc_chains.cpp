@@ -47,10 +47,11 @@ class Chains {
     const device::RandomSource random{sampling_.seed, number, stream(0)};
     const double time =
         tuning_.shortest + (tuning_.longest - tuning_.shortest) * random.uniform(device::Purpose::length, 0);
-    const double steps = std::ceil(time / step_size), length = time / steps;
+    const int steps = static_cast<int>(std::min(1e6, std::ceil(time / step_size)));
+    const double length = time / steps;
     MatrixXd points = points_, gradients = gradients_, end = momenta;
     VectorXd values;
-    for (double i = 0; i < steps; ++i)
+    for (int i = 0; i < steps; ++i)
       for (const Stage& stage : kStagesOfStep) {
         end += stage.kick * length * gradients;
         if (stage.drift == 0) continue;

@@ -278,8 +278,9 @@ class Evaluation {
       for (std::size_t k = 0; k < kNumKnowledge; ++k) {
         RegressionPredictions& to = dimension.known[k];
         static_cast<SdFactor&>(to) =
-            is_chosen(settings_) ? choose_factor(inner_of(f, d, sd, k), settings_.sd_factor)
-                                 : SdFactor{*settings_.sd_factor, std::numeric_limits<double>::quiet_NaN()};
+            is_chosen(settings_)
+                ? choose_factor(inner_of(f, d, sd, k), settings_.sd_factor)
+                : SdFactor{settings_.sd_factor.value_or(1), std::numeric_limits<double>::quiet_NaN()};
         for (const std::size_t place : places) {
           PredictiveT one = prediction_of(set, place, column_of(d, sd, k));
           one.scale *= to.factor;
