@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "emomc/device/random.hpp"
+#include "simulated_predictions.hpp"
 
 namespace emomc {
 namespace {
@@ -59,23 +59,7 @@ TEST(CalibrationSlope, HasTheJackknifeIntervalOverSpeakers) {
 // certain.
 TEST(CalibrationSlope, IsTheExponentThatMadeTheLabels) {
   for (const double exponent : {0.5, 1.0, 1.7}) {
-    Predictions p;
-    p.num_classes = 3;
-    for (std::uint32_t i = 0; i < 40000; ++i) {
-      const device::RandomSource random{11, i, 7};
-      double logit[3], sum = 0, powers = 0;
-      for (std::uint32_t k = 0; k < 3; ++k) {
-        logit[k] = 1.5 * random.normal(device::Purpose::start, k);
-        sum += std::exp(logit[k]);
-        powers += std::exp(exponent * logit[k]);
-      }
-      double rest = powers * random.uniform(device::Purpose::acceptance, 0);
-      int truth = 0;
-      while (truth < 2 && (rest -= std::exp(exponent * logit[truth])) > 0) ++truth;
-      p.truth.push_back(truth);
-      p.speaker.push_back(static_cast<int>(i % 5));
-      for (const double x : logit) p.log_probability.push_back(x - std::log(sum));
-    }
+    const Predictions p = testing::simulated(40000, exponent, 11);
     const Interval found = calibration_slope_interval(p);
     EXPECT_NEAR(calibration_slope(p), exponent, 0.03) << exponent;
     EXPECT_LT(found.high - found.low, 0.2);
