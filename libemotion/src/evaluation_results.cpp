@@ -123,21 +123,12 @@ Json convergence_of(const LabelledFrames& frames, const MethodResult& method) {
   Json classes = Json::object();
   Convergence all;
   for (std::size_t c = 0; c < frames.num_classes(); ++c) {
-    Convergence sum;  // NaN comes from chains without information and counts as the worst value
-    for (const FoldResult& fold : method.folds) {
-      const Convergence& one = fold.of_class[c];
-      if (sum.num_pairs == 0 || !(one.least_ess >= sum.least_ess))
-        sum.least_ess = std::isnan(sum.least_ess) ? sum.least_ess : one.least_ess;
-      sum.num_pairs += one.num_pairs;
-      sum.num_converged += one.num_converged;
-      if (!(one.worst_rhat <= sum.worst_rhat))
-        sum.worst_rhat = std::isnan(sum.worst_rhat) ? sum.worst_rhat : one.worst_rhat;
-    }
+    Convergence sum;
+    for (const FoldResult& fold : method.folds) sum.add(fold.of_class[c]);
     classes[frames.classes[c]] = {{"converged", sum.share()},
                                   {"worst_rhat", number(sum.worst_rhat)},
                                   {"least_ess_bulk", number(sum.least_ess)}};
-    all.num_pairs += sum.num_pairs;
-    all.num_converged += sum.num_converged;
+    all.add(sum);
   }
   return {{"of", "log p(utterance | draws of a class), rank R-hat at most 1.05 and bulk ESS at least 100"},
           {"pairs", all.num_pairs},

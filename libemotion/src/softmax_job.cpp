@@ -187,21 +187,13 @@ std::vector<JudgedPairs> judged_pairs(std::span<const SoftmaxFold> folds, std::s
 std::vector<Convergence> softmax_convergence(const JudgedPairs& judged, std::size_t classes,
                                              StrictShare& strict) {
   std::vector<Convergence> of_class(classes);
-  // A pair whose chains do not move has NaN, which is worse than any number.
-  for (Convergence& c : of_class) c.least_ess = std::numeric_limits<double>::infinity();
   for (std::size_t pair = 0; pair < judged.size(); ++pair) {
     const JudgedPair& one = judged[pair];
-    Convergence& c = of_class[pair % classes];
-    c.least_ess = smaller(c.least_ess, one.bulk);
-    c.worst_rhat = larger(c.worst_rhat, one.rhat);
-    ++c.num_pairs;
-    if (one.rhat <= kMostRhat && one.bulk >= kLeastEss) ++c.num_converged;
+    of_class[pair % classes].add(one.rhat, one.bulk);
     ++strict.pairs;
     if (one.rhat <= 1.01 && one.bulk >= 400 && one.tail >= 400) ++strict.within;
     strict.worst_rhat = larger(strict.worst_rhat, one.rhat);
   }
-  for (Convergence& c : of_class)
-    if (c.num_pairs == 0) c.least_ess = 0;
   return of_class;
 }
 

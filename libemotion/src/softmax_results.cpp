@@ -58,10 +58,7 @@ namespace {
 
 double converged_share(const std::vector<Convergence>& classes) {
   Convergence all;
-  for (const Convergence& one : classes) {
-    all.num_pairs += one.num_pairs;
-    all.num_converged += one.num_converged;
-  }
+  for (const Convergence& one : classes) all.add(one);
   return all.share();
 }
 

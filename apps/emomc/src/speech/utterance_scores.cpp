@@ -84,12 +84,7 @@ Convergence judge(const ClassLikelihoods& likelihoods, int label, std::size_t nu
   for (std::size_t u = 0; u < likelihoods.num_utterances; ++u) {
     const DrawsView view{likelihoods.of(u, label).data(), per_chain, num_chains, 1,
                          static_cast<std::ptrdiff_t>(per_chain)};
-    const double r = rhat(view), ess = ess_bulk(view);
-    ++result.num_pairs;
-    if (r <= kMostRhat && ess >= kLeastEss) ++result.num_converged;
-    // NaN comes from a chain that never moved and counts as the worst value.
-    if (!std::isnan(result.worst_rhat) && !(r <= result.worst_rhat)) result.worst_rhat = r;
-    if (u == 0 || (!std::isnan(result.least_ess) && !(ess >= result.least_ess))) result.least_ess = ess;
+    result.add(rhat(view), ess_bulk(view));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // The predictions of an evaluation's folds, for any classifier.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -10,17 +11,28 @@
 
 namespace emomc {
 
+/// A pair has converged if its R-hat and its bulk ESS are within these bounds.
+inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
+
 /// The number of pairs of an utterance and a class, and of those pairs whose log p(utterance | draw) has
 /// converged between chains.
 struct Convergence {
   std::size_t num_pairs = 0, num_converged = 0;
+  /// Over the pairs. NaN, of chains that do not move, is worse than any number.
   double worst_rhat = 0, least_ess = 0;
+  void add(double rhat, double ess) { add(Convergence{1, rhat <= kMostRhat && ess >= kLeastEss, rhat, ess}); }
+  void add(const Convergence& other) {
+    if (other.num_pairs == 0) return;
+    if (!std::isnan(worst_rhat) && !(other.worst_rhat <= worst_rhat)) worst_rhat = other.worst_rhat;
+    if (num_pairs == 0 || (!std::isnan(least_ess) && !(other.least_ess >= least_ess)))
+      least_ess = other.least_ess;
+    num_pairs += other.num_pairs;
+    num_converged += other.num_converged;
+  }
   double share() const {
     return num_pairs ? static_cast<double>(num_converged) / static_cast<double>(num_pairs) : 1;
   }
 };
-/// A pair has converged if its R-hat and its bulk ESS are within these bounds.
-inline constexpr double kMostRhat = 1.05, kLeastEss = 100;
 
 /// Test utterances that were cut to `num_frames` frames; shorter ones are left out.
 struct CutResult {
