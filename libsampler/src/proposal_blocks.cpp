@@ -102,7 +102,7 @@ device::AdaptedLayout ProposalBlocks::adapted_layout(int dim_unconstrained) cons
   const bool fitted = traits.is_fitted();
   return {static_cast<int>(blocks.size()), dim_unconstrained, dense || fitted ? num_dense : 0,
           fitted ? device::AdaptedLayout::fitted_size(dim_unconstrained) : 0,
-          device::length_size(traits.length, dim_unconstrained)};
+          device::num_trajectory_numbers(traits.length, dim_unconstrained)};
 }
 
 ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, const Target& target) {

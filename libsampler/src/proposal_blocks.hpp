@@ -16,7 +16,7 @@ struct ProposalTraits {
   device::ShapeLearning learning;
   bool adapts_scale;
   bool gradient = false;  ///< whether this is a gradient sampler (device/trajectories.hpp)
-  device::TrajectoryLength length = device::TrajectoryLength::own;
+  device::TrajectoryLength length = device::TrajectoryLength::none;
   bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
   bool is_fitted() const {
     return learning == device::ShapeLearning::fitted ||

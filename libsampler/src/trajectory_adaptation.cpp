@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "emomc/core/errors.hpp"
+#include "emomc/device/leapfrog.hpp"
 #include "outer_product.hpp"
 #include "relative_points.hpp"
 
@@ -81,7 +82,7 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
     // The stable step size of leapfrogs is proportional to the posterior's width, about 1 / sqrt(rows).
     log_step(g) =
         -0.5 * std::log(1.0 + static_cast<double>(num_rows)) - 0.25 * std::log(static_cast<double>(n));
-    double* numbers = adapted_.data() + g * size;
+    double* numbers = numbers_of(g);
     std::fill_n(numbers + layout_.sd(0), n, 1.0);
     if (shape_ == ProposalShape::dense)
       for (std::size_t i = 0; i < n; ++i)
@@ -95,14 +96,22 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
   cross_.resize(num_groups_ * n * (shape_ == ProposalShape::dense ? n : 1));
   if (blocks.traits.length == device::TrajectoryLength::learnt) length_.emplace(layout_, num_groups_);
   if (blocks.traits.length == device::TrajectoryLength::bounded)
-    has_metric_.assign(1, warmup > 0 ? 0.0 : 1.0);
+    is_bounded_.assign(1, warmup > 0 ? 1.0 : 0.0);
   begin_warmup(warmup);
   if (warmup > 0) begin_search();
 }
 
-double& TrajectoryAdaptation::log_step(std::size_t group) {
-  return adapted_[group * static_cast<std::size_t>(layout_.size()) +
-                  static_cast<std::size_t>(layout_.scale(0))];
+double* TrajectoryAdaptation::numbers_of(std::size_t group) {
+  return adapted_.data() + group * static_cast<std::size_t>(layout_.size());
+}
+
+double& TrajectoryAdaptation::log_step(std::size_t group) { return numbers_of(group)[layout_.scale(0)]; }
+
+// Leapfrogs are fitted to the metric once it has been learnt, and then have a longest time.
+double TrajectoryAdaptation::greatest_log_step(std::size_t group) const {
+  const auto at = group * static_cast<std::size_t>(layout_.size()) +
+                  static_cast<std::size_t>(layout_.has_metric());
+  return adapted_[at] != 0 ? std::log(device::kLongestFitted) : kGreatestLogStep;
 }
 
 void TrajectoryAdaptation::begin_warmup(std::int64_t warmup) {
@@ -173,7 +182,7 @@ void TrajectoryAdaptation::tried(std::span<const double> acceptance) {
     const Search way = easy ? Search::longer : Search::shorter;
     const bool crossed = search_[g] != Search::first && search_[g] != way;
     const double next = log_step(g) + (easy ? 1 : -1) * std::log(2.0);
-    if (crossed || next < kLeastLogStep || next > kGreatestLogStep) {
+    if (crossed || next < kLeastLogStep || next > greatest_log_step(g)) {
       search_[g] = Search::none;
       begin_averaging(g);
     } else {
@@ -186,10 +195,9 @@ void TrajectoryAdaptation::tried(std::span<const double> acceptance) {
 // Bounds the length before there is a metric, because an integration time of pi in the units of the identity
 // can be thousands of leapfrogs.
 void TrajectoryAdaptation::bound_length(std::size_t group) {
-  if (has_metric_.empty()) return;
-  double& longest =
-      adapted_[group * static_cast<std::size_t>(layout_.size()) + static_cast<std::size_t>(layout_.length())];
-  longest = has_metric_[0] != 0
+  if (is_bounded_.empty()) return;
+  double& longest = numbers_of(group)[layout_.length()];
+  longest = is_bounded_[0] == 0
                 ? device::kLongestTime
                 : std::min(device::kLongestTime, kMostWithoutMetric * std::exp(log_step(group)));
 }
@@ -200,14 +208,15 @@ void TrajectoryAdaptation::begin_averaging(std::size_t group) {
   bound_length(group);
   if (!length_) return;
   length_->follow(group, log_step(group));
-  length_->write(group, adapted_.data() + group * static_cast<std::size_t>(layout_.size()));
+  length_->write(group, numbers_of(group));
 }
 
 void TrajectoryAdaptation::average(std::size_t group, double acceptance) {
   const double t = updates_[group] += 1;
   const double eta = 1 / (t + kDelay);
   error_[group] = (1 - eta) * error_[group] + eta * (target_acceptance_ - acceptance);
-  log_step(group) = mu_[group] - error_[group] * std::sqrt(t) / kShrinkage;
+  log_step(group) =
+      std::min(mu_[group] - error_[group] * std::sqrt(t) / kShrinkage, greatest_log_step(group));
   const double weight = std::pow(t, -kForgetting);
   mean_[group] = weight * log_step(group) + (1 - weight) * mean_[group];
 }
@@ -266,7 +275,7 @@ void TrajectoryAdaptation::learn_metric(std::size_t group) {
 // Writes the metric. `moments` are the variances, or the covariance for a dense metric.
 void TrajectoryAdaptation::write_metric(std::size_t group, const Eigen::MatrixXd& moments) {
   const auto n = static_cast<Eigen::Index>(layout_.dim_unconstrained);
-  double* numbers = adapted_.data() + group * static_cast<std::size_t>(layout_.size());
+  double* numbers = numbers_of(group);
   Eigen::Map<Eigen::ArrayXd> sds(numbers + layout_.sd(0), n);
   const Eigen::ArrayXd before = sds;
   if (shape_ == ProposalShape::dense) {
@@ -278,6 +287,8 @@ void TrajectoryAdaptation::write_metric(std::size_t group, const Eigen::MatrixXd
   } else {
     sds = moments.array().sqrt();
   }
+  numbers[layout_.has_metric()] = 1;
+  log_step(group) = std::min(log_step(group), greatest_log_step(group));
   const auto size = static_cast<std::size_t>(n);
   if (length_) length_->change_metric(group, {before.data(), size}, {sds.data(), size});
 }
@@ -319,7 +330,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
   const std::int64_t steps = steps_of_window(end);
   const bool learns = std::find(windows_.ends.begin(), windows_.ends.end(), end) != windows_.ends.end();
   const std::int64_t last = windows_.ends.empty() ? 0 : windows_.ends.back();
-  if (!has_metric_.empty() && (learns || end == warmup_)) has_metric_[0] = 1;
+  if (!is_bounded_.empty() && (learns || end == warmup_)) is_bounded_[0] = 0;
   for (std::size_t g = 0; g < num_groups_; ++g) {
     const double acceptance = mean_acceptance(g, counts, steps);
     if (std::isnan(acceptance)) continue;  // a group without chains
@@ -333,7 +344,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
     bound_length(g);
     if (!length_) continue;
     if (end == warmup_) length_->finish(g, log_step(g));
-    length_->write(g, adapted_.data() + g * static_cast<std::size_t>(layout_.size()));
+    length_->write(g, numbers_of(g));
   }
   if (length_ && learns) length_->begin_mean();
   if (learns || end == windows_.begin) forget_points();

@@ -54,6 +54,8 @@ class TrajectoryAdaptation final : public WarmUp {
   enum class Search { none, first, longer, shorter };
 
   double& log_step(std::size_t group);
+  double* numbers_of(std::size_t group);
+  double greatest_log_step(std::size_t group) const;
   std::int64_t steps_of_window(std::int64_t end) const;
   void begin_search();
   void bound_length(std::size_t group);
@@ -86,13 +88,13 @@ class TrajectoryAdaptation final : public WarmUp {
   std::vector<double> count_;        ///< [num_chains]
   std::vector<double> cross_;        ///< num_groups x squares, or products for a dense metric
   std::optional<LengthAdaptation> length_;
-  std::vector<double> has_metric_;  ///< [1] whether there is a metric, if the length is bounded until then;
-                                    ///< otherwise empty
+  std::vector<double> is_bounded_;  ///< [1] whether the length is bounded because no metric has been learnt;
+                                    ///< empty if the kind has no such bound
 
   template <class Self>  // const or not
   static auto saved_parts(Self& self) {
     std::vector parts{&self.adapted_, &self.mu_,  &self.error_, &self.mean_,  &self.updates_,   &self.late_,
-                      &self.first_,   &self.sum_, &self.count_, &self.cross_, &self.has_metric_};
+                      &self.first_,   &self.sum_, &self.count_, &self.cross_, &self.is_bounded_};
     if (self.length_)
       for (auto* part : LengthAdaptation::saved_parts(*self.length_)) parts.push_back(part);
     return parts;

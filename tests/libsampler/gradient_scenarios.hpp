@@ -51,7 +51,7 @@ struct CalibratedKind {
   std::int64_t warmup, thin;
 };
 inline const std::vector<CalibratedKind> kCalibratedKinds{{"nuts", ProposalShape::diagonal, 150, 2},
-                                                          {"hmc", ProposalShape::dense, 150, 4},
+                                                          {"hmc", ProposalShape::dense, 150, 5},
                                                           {"mala", ProposalShape::diagonal, 250, 35},
                                                           {"chees", ProposalShape::diagonal, 200, 8}};
 

@@ -145,6 +145,36 @@ TEST(TrajectoryAdaptation, WithoutMetricHmcHasItsLengthAfterTheWarmup) {
   EXPECT_DOUBLE_EQ(longest(brief), device::kLongestTime);
 }
 
+// Once there is a metric, leapfrogs are fitted to it and have a longest time, whatever the acceptance.
+TEST(TrajectoryAdaptation, FitsLeapfrogsToTheMetricOnceItIsLearnt) {
+  const double longest = std::log(device::kLongestFitted);
+  for (const std::string kind : {"mala", "hmc", "nuts", "chees"})
+    for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
+      TwoGroups groups(shape, kind);
+      const auto has_metric = [&](int group) { return groups.numbers(group)[groups.layout.has_metric()]; };
+      double greatest_before = -1e9, greatest_after = -1e9;
+      for (const std::int64_t end : groups.adaptation.window_ends(1000)) {
+        const auto x = static_cast<double>(end);
+        while (groups.adaptation.is_trying()) groups.adaptation.tried(std::vector<double>(3, 1.0));
+        for (int chain = 0; chain < 2; ++chain)
+          groups.adaptation.add_point(chain, std::vector<double>{std::cos(x), std::sin(3 * x)}, 0);
+        double& greatest = end <= 100 ? greatest_before : greatest_after;
+        greatest = std::max(greatest, groups.log_step(0));
+        const std::vector<double> slopes(3, 0.1);
+        groups.adaptation.end_window(end, {{}, {}, std::vector<double>(3, 1.0), slopes});
+        EXPECT_EQ(has_metric(0), shape != ProposalShape::isotropic && end >= 100) << kind << ' ' << end;
+        EXPECT_EQ(has_metric(1), 0) << "the group has no points";
+      }
+      EXPECT_GT(greatest_before, 5) << kind;
+      if (shape == ProposalShape::isotropic) {
+        EXPECT_GT(greatest_after, 5) << kind;
+      } else {
+        EXPECT_NEAR(greatest_after, longest, 1e-12) << kind;
+        EXPECT_LE(groups.log_step(0), longest + 1e-12) << kind;
+      }
+    }
+}
+
 TEST(TrajectoryAdaptation, TheMeanOfTheStepSizesIsKept) {
   TwoGroups groups;
   groups.find();

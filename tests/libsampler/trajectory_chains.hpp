@@ -38,6 +38,7 @@ struct FixedMetric {
   ProposalShape shape = ProposalShape::isotropic;
   std::vector<double> sd = {};      ///< [dim_unconstrained]; empty: 1
   std::vector<double> factor = {};  ///< with dense: lower Cholesky factor, column-major
+  bool is_fitted = false;           ///< whether leapfrogs are fitted to the metric
   // These are used if the length is learnt.
   double length = 2;
   std::vector<double> centre = {};  ///< [dim_unconstrained]; empty: 1
@@ -62,9 +63,10 @@ class TrajectoryChains {
     std::vector<double> adapted(static_cast<std::size_t>(layout.size()), 1.0);
     adapted[0] = std::log(metric.step_size);
     std::copy(metric.sd.begin(), metric.sd.end(), adapted.begin() + layout.sd(0));
-    if (layout.num_length == 1)
+    adapted[static_cast<std::size_t>(layout.has_metric())] = metric.is_fitted ? 1 : 0;
+    if (blocks_.traits.length == device::TrajectoryLength::bounded)
       adapted[static_cast<std::size_t>(layout.length())] = device::kLongestTime;
-    else if (layout.num_length > 1) {
+    if (blocks_.traits.length == device::TrajectoryLength::learnt) {
       adapted[static_cast<std::size_t>(layout.length())] = std::log(metric.length);
       std::copy(metric.centre.begin(), metric.centre.end(), adapted.begin() + layout.length() + 1);
     }
@@ -135,6 +137,7 @@ class Leapfrogs {
     trajectory_ = device::trajectory_of(view_, 0, 0);
     device::TrajectoryState state{};
     state.direction = 1;
+    state.leapfrog = device::leapfrog_factors(trajectory_, trajectory_.step_size);
     state_ = state;
     const std::size_t n = phase.u.size();
     std::copy(phase.u.begin(), phase.u.end(), trajectory_.rows.u);
@@ -148,7 +151,7 @@ class Leapfrogs {
     state_.direction = direction;
     double energy = 0;
     for (int i = 0; i < count; ++i) {
-      device::propose(device::HostTeam{}, view_, trajectory_, state_.direction);
+      device::propose(device::HostTeam{}, view_, trajectory_, state_);
       chains_.engine().evaluate_with_gradient(chains_.ensemble().candidate_view(),
                                               chains_.trajectories().arrays().gradients(), {nullptr, 1});
       energy = device::arrive(device::HostTeam{}, view_, trajectory_, state_).energy;

@@ -31,6 +31,11 @@ std::vector<ExactProblem> problems() {
   ExactProblem dense = constrained();
   dense.metric = dense_metric(dense.problem.target.dim_unconstrained(), 0.2);
   all.push_back(dense);
+  for (ExactProblem fitted : {all[1], all[5], dense}) {
+    fitted.name += "_fitted";
+    fitted.metric.is_fitted = true;
+    all.push_back(fitted);
+  }
   return all;
 }
 
@@ -134,6 +139,32 @@ TEST(Leapfrog, HasTheMetricOnce) {
   leapfrogs.go(1, 1);
   const Phase phase = leapfrogs.phase();
   EXPECT_LT((expected - Eigen::Map<const Eigen::Vector3d>(phase.u.data())).norm(), 1e-12);
+}
+
+// On a normal density with the metric's covariance, fitted leapfrogs of any length are rotations:
+// L^-1 u cos(t) + q sin(t) after a time t, with the energy preserved.
+TEST(Leapfrog, FittedToTheMetricRotatesANormalDensity) {
+  const Eigen::Matrix3d L{{1, 0, 0}, {0.8 * 3, 0.6 * 3, 0}, {0, 0, 0.5}};  // of correlated_normal()
+  for (const double h : {1e-9, 0.3, 1.0, device::kLongestFitted}) {
+    FixedMetric metric{h, ProposalShape::dense, {}, std::vector<double>(L.data(), L.data() + 9)};
+    metric.is_fitted = true;
+    const ExactProblem exact = correlated_normal(metric);
+    TrajectoryChains chains("hmc", exact.problem, 1, metric);
+    Leapfrogs leapfrogs(chains);
+    const Phase start = start_of(exact);
+    const Eigen::Map<const Eigen::Vector3d> u(start.u.data()), q(start.momentum.data());
+    const Eigen::Vector3d x = L.inverse() * u;
+    const double before = leapfrogs.begin(start);
+    for (int i = 1; i <= 7; ++i) {
+      EXPECT_NEAR(leapfrogs.go(1, 1), before, 1e-12 * std::abs(before)) << h;
+      const Phase phase = leapfrogs.phase();
+      const Eigen::Vector3d there = L * (x * std::cos(i * h) + q * std::sin(i * h));
+      const Eigen::Vector3d momentum = q * std::cos(i * h) - x * std::sin(i * h);
+      EXPECT_LT((there - Eigen::Map<const Eigen::Vector3d>(phase.u.data())).norm(), 1e-13 * (1 + i)) << h;
+      EXPECT_LT((momentum - Eigen::Map<const Eigen::Vector3d>(phase.momentum.data())).norm(), 1e-13 * (1 + i))
+          << h;
+    }
+  }
 }
 
 // Stan's recursion (base_nuts.hpp, build_tree and transition) for the trajectory of a draw, which gives the
@@ -257,6 +288,36 @@ TEST(Hmc, LengthsAreUniformAndDoNotDependOnTheState) {
   // The expected mean is that of ceil of a uniform number on (0, 31.4), with sd 9.07, so that 6 standard
   // errors are 0.39.
   EXPECT_NEAR(mean, 15.708 + 0.5, 0.39);
+}
+
+// The time of a fitted trajectory is uniform on an interval and divided into equal leapfrogs. On a normal
+// density with the metric's covariance, a trajectory from the centre ends at sd q sin(time).
+TEST(Hmc, FittedTrajectoriesHaveTimesWithinTheirInterval) {
+  constexpr int kChains = 2000;
+  constexpr double kPi = 3.141592653589793, kStep = 0.9, kSd = 2;
+  FixedMetric metric{kStep, ProposalShape::diagonal, {kSd}};
+  metric.is_fitted = true;
+  const TrajectoryProblem problem{real_target(1, kSd), [](int, const double*, double* gradient) {
+                                    if (gradient) gradient[0] = 0;
+                                    return 0.0;
+                                  }};
+  TrajectoryChains chains("hmc", problem, kChains, metric);
+  chains.begin(std::vector<double>(kChains, 0.0));
+  chains.run(1);
+  int least = 100, most = 0;
+  for (std::size_t c = 0; c < kChains; ++c) {
+    const device::RandomSource random{1, 0, static_cast<device::u32>(c)};
+    const double time = kPi * (0.35 + 0.4 * random.uniform(device::Purpose::length, 0));
+    const double q = random.normal(device::Purpose::momentum, 0);
+    const DrawStatistics& draw = chains.statistics[c];
+    EXPECT_NEAR(draw.acceptance, 1, 1e-12);
+    EXPECT_NEAR(chains.u[c], kSd * q * std::sin(time), 1e-12);
+    EXPECT_EQ(draw.num_leapfrogs, 1 + static_cast<int>(time / kStep));
+    least = std::min(least, draw.num_leapfrogs);
+    most = std::max(most, draw.num_leapfrogs);
+  }
+  EXPECT_EQ(least, 2);
+  EXPECT_EQ(most, 3);
 }
 
 TEST(Trajectories, OnlyThePointsOfChainsUnderWayAreEvaluated) {

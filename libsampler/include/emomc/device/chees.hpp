@@ -26,17 +26,15 @@ EMOMC_INLINE double share_of_length(i64 step) { return van_der_corput(static_cas
 
 struct LearntLength {
   static constexpr TrajectoryLength kind = TrajectoryLength::learnt;
-  EMOMC_INLINE static int leapfrogs(const Trajectory& t) {
-    const double length = share_of_length(t.step) * exp(t.length[0]) / t.step_size;
-    return length < kMostLeapfrogs ? 1 + static_cast<int>(length) : kMostLeapfrogs;
+  EMOMC_INLINE static void begin(const Trajectory& t, TrajectoryState& state) {
+    divide(share_of_length(t.step) * exp(t.length[0]), t, state);
   }
 };
 
-/// The acceptance target is the optimal rate of Hamiltonian Monte Carlo in many dimensions (Beskos et al.
-/// 2013).
+/// The acceptance target is a little below that of hmc, because it concerns the harmonic mean.
 struct Chees : FixedTrajectory<LearntLength> {
   static constexpr const char* name = "chees";
-  static constexpr double target_acceptance = 0.651;
+  static constexpr double target_acceptance = 0.8;
 
   template <class Team>
   EMOMC_HD static bool decide(const Team& team, const Trajectory& t, TrajectoryState& state,

@@ -6,7 +6,7 @@
 // metric occurs in two places only: a kick adds h L' g to q, and a drift adds h L q to u.
 //
 // A leapfrog is reversible and preserves volume for any function of position in place of the gradient g, so
-// that a wrong g reduces acceptance but not correctness.
+// that a wrong g reduces acceptance but not correctness. The same holds for any factors of kicks and drifts.
 #ifndef EMOMC_DEVICE_LEAPFROG_HPP
 #define EMOMC_DEVICE_LEAPFROG_HPP
 
@@ -21,6 +21,29 @@ struct Metric {
   const double* sd;      ///< [n]
   const double* factor;  ///< lower Cholesky factor, n x n, column-major; with IncrementShape::dense
 };
+
+/// The factors of a leapfrog: its two kicks add `half_kick` times the force, its drift adds `drift` times the
+/// velocity.
+struct LeapfrogFactors {
+  double half_kick, drift;
+};
+
+/// The usual factors for a time h.
+EMOMC_INLINE LeapfrogFactors plain_factors(double h) { return {0.5 * h, h}; }
+
+/// The longest time of fitted_factors() that the adaptation uses. A rotation by a larger angle than a quarter
+/// turn would bring a draw back towards the preceding one or its mirror image.
+inline constexpr double kLongestFitted = 1.5707963267948966;
+
+/// The factors with which a leapfrog is exact for a normal density whose covariance is that of the metric:
+/// there the dynamics are a rotation of (L^-1 u, q) by the angle h, which is the product of the three shears
+/// kick, drift and kick with tan(h/2), sin(h) and tan(h/2). For small h these are the usual factors. For a
+/// force omega^2 times as large the energy error is of the order of |omega^2 - 1| instead of omega^2.
+/// 0 <= h < pi.
+EMOMC_INLINE LeapfrogFactors fitted_factors(double h) {
+  const SineAndCosine half = sincos_two_pi(h * (0.25 / 3.141592653589793));
+  return {half.sine / half.cosine, 2.0 * half.sine * half.cosine};
+}
 
 /// Returns element i of L' v, from column i of L, starting at the diagonal.
 EMOMC_INLINE double transposed_row(const double* factor, int n, const double* v, int i) {

@@ -60,16 +60,20 @@ struct ProposalBlock {
 };
 inline constexpr int kAllChains = -1;
 
-/// The rule for the length of a gradient sampler's trajectories, and its adapted numbers. own: no adapted
-/// numbers. bounded: a longest integration time, which bounds the leapfrogs until there is a metric. learnt:
-/// the logarithm of the learnt length and a centre [dim_unconstrained].
-enum class TrajectoryLength : int { own, bounded, learnt };
-EMOMC_INLINE constexpr int length_size(TrajectoryLength length, int dim_unconstrained) {
-  return length == TrajectoryLength::own       ? 0
-         : length == TrajectoryLength::bounded ? 1
-                                               : 1 + dim_unconstrained;
+/// The rule for the length of a gradient sampler's trajectories, and its adapted numbers. none: not a
+/// gradient sampler. own: no adapted numbers. bounded: a longest integration time, which is used as long as
+/// no metric has been learnt. learnt: the logarithm of the learnt length and a centre [dim_unconstrained].
+enum class TrajectoryLength : int { none, own, bounded, learnt };
+
+/// Returns the number of adapted numbers of a gradient sampler beyond step size and metric: 1 once the metric
+/// has been learnt (else 0), and those of its TrajectoryLength.
+EMOMC_INLINE constexpr int num_trajectory_numbers(TrajectoryLength length, int dim_unconstrained) {
+  return length == TrajectoryLength::none      ? 0
+         : length == TrajectoryLength::own     ? 1
+         : length == TrajectoryLength::bounded ? 2
+                                               : 2 + dim_unconstrained;
 }
-/// The longest integration time of TrajectoryLength::bounded once there is a metric.
+/// The longest integration time of TrajectoryLength::bounded after a warm-up that has learnt no metric.
 inline constexpr double kLongestTime = 3.141592653589793;
 
 /// Covariance of the increments within a block; see AdaptedLayout.
@@ -78,16 +82,17 @@ enum class IncrementShape : int { isotropic, diagonal, dense };
 /// Positions of a group's adapted numbers: log_scale [num_blocks], then sd [dim_unconstrained], then for
 /// `dense` the lower Cholesky factors of the blocks, column-major, size x size each. If a distribution of all
 /// parameters is fitted, its factor follows, then the inverse [n x n], column-major, the mean [n], and 1 once
-/// these have been fitted (else 0). The numbers of a TrajectoryLength are at the end.
+/// these have been fitted (else 0). The numbers of num_trajectory_numbers() are at the end.
 struct AdaptedLayout {
-  int num_blocks, dim_unconstrained, num_dense, num_fitted, num_length = 0;
+  int num_blocks, dim_unconstrained, num_dense, num_fitted, num_trajectory = 0;
   EMOMC_INLINE int scale(int block) const { return block; }
   EMOMC_INLINE int sd(int i) const { return num_blocks + i; }
   EMOMC_INLINE int num_small() const { return num_blocks + dim_unconstrained; }  ///< number of scales and sds
   EMOMC_INLINE int dense(int offset) const { return num_small() + offset; }
   EMOMC_INLINE int fitted() const { return num_small() + num_dense; }
-  EMOMC_INLINE int length() const { return num_small() + num_dense + num_fitted; }
-  EMOMC_INLINE int size() const { return length() + num_length; }
+  EMOMC_INLINE int has_metric() const { return num_small() + num_dense + num_fitted; }
+  EMOMC_INLINE int length() const { return has_metric() + 1; }
+  EMOMC_INLINE int size() const { return has_metric() + num_trajectory; }
   static constexpr int fitted_size(int n) { return n * n + n + 1; }
 };
 

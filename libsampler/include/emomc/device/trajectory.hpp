@@ -37,13 +37,18 @@ struct Arrival {
   double error;   ///< energy less the initial energy
 };
 
-/// Phase `propose`: the first half of a leapfrog from the moving point, in a direction of time.
+/// Returns the factors of leapfrogs of time h.
+EMOMC_INLINE LeapfrogFactors leapfrog_factors(const Trajectory& t, double h) {
+  return t.has_metric ? fitted_factors(h) : plain_factors(h);
+}
+
+/// Phase `propose`: the first half of a leapfrog from the moving point, in the direction of time of `state`.
 template <class Team>
-EMOMC_HD void propose(const Team& team, const TrajectoryView& v, const Trajectory& t, int direction) {
-  const double h = direction * t.step_size;
+EMOMC_HD void propose(const Team& team, const TrajectoryView& v, const Trajectory& t,
+                      const TrajectoryState& state) {
   team.sync();
-  kick(team, t.metric, t.x.moving_gradient, 0.5 * h, t.x.momentum);
-  drift(team, t.metric, t.x.momentum, h, t.rows.u, t.x.work);
+  kick(team, t.metric, t.x.moving_gradient, state.direction * state.leapfrog.half_kick, t.x.momentum);
+  drift(team, t.metric, t.x.momentum, state.direction * state.leapfrog.drift, t.rows.u, t.x.work);
   team.sync();
   const PointDensities densities = constrain_with_prior(team, t.rows.table, t.rows.u, t.rows.theta);
   if (team.rank() == 0) {
@@ -71,7 +76,7 @@ EMOMC_HD Arrival arrive(const Team& team, const TrajectoryView& v, const Traject
                         v.likelihood_gradient + static_cast<i64>(t.chain) * v.step.ld, t.beta,
                         v.scratch + static_cast<i64>(t.chain) * v.ld_scratch, t.x.moving_gradient);
     team.sync();
-    kick(team, t.metric, t.x.moving_gradient, 0.5 * state.direction * t.step_size, t.x.momentum);
+    kick(team, t.metric, t.x.moving_gradient, state.direction * state.leapfrog.half_kick, t.x.momentum);
     const double energy = kinetic_energy(team, n, t.x.momentum) - log_density;
     if (is_finite(energy))
       arrival.energy = energy;
@@ -121,6 +126,7 @@ EMOMC_HD TrajectoryState begin_trajectory(const Team& team, const Trajectory& t,
   state.sample = current;
   state.sample_energy = state.initial_energy;
   state.direction = 1;
+  state.leapfrog = leapfrog_factors(t, t.step_size);
   return state;
 }
 
@@ -177,7 +183,7 @@ EMOMC_HD void begin_segment(const Team& team, const TrajectoryView& v, int chain
   const Trajectory t = trajectory_of(v, chain, step);
   const TrajectoryState state = begin_draw<Kind>(team, t, densities_of(v.step.current, chain));
   if (team.rank() == 0) v.states[chain] = state;
-  propose(team, v, t, state.direction);
+  propose(team, v, t, state);
 }
 
 /// Phase `decide` for the point that has been evaluated, then `propose` for the next point of this draw or of
@@ -200,7 +206,7 @@ EMOMC_HD void advance(const Team& team, const TrajectoryView& v, int chain) {
   // Both cases share this call of propose(), which is most of the instructions of a kernel; few numbers are
   // in registers here.
   if (team.rank() == 0) v.states[chain] = state;
-  propose(team, v, t, state.direction);
+  propose(team, v, t, state);
 }
 
 /// Begins a single leapfrog from the current point, to find a step size; the chain does not move.
@@ -210,7 +216,7 @@ EMOMC_HD void begin_trial(const Team& team, const TrajectoryView& v, int chain) 
   const TrajectoryState state =
       begin_trajectory(team, t, Purpose::trial, densities_of(v.step.current, chain));
   if (team.rank() == 0) v.states[chain] = state;
-  propose(team, v, t, state.direction);
+  propose(team, v, t, state);
 }
 /// Stores the acceptance probability of the trial's point in TrajectoryState::acceptance.
 template <class Team>

@@ -21,7 +21,8 @@ struct TrajectoryState {
   double sample_energy, proposal_energy;
   /// If the length is learnt: slope of its criterion at the end point, times the acceptance there.
   double length_slope;
-  int direction;  ///< direction of time, 1 or -1
+  LeapfrogFactors leapfrog;  ///< factors of the draw's leapfrogs
+  int direction;             ///< direction of time, 1 or -1
   int depth;      ///< number of completed doublings
   int leaf;       ///< number of points of the new subtree before the next one
   int length;     ///< number of leapfrogs of a trajectory without a tree
@@ -93,6 +94,7 @@ struct Trajectory {
   i64 step;
   RandomSource random;
   double beta, step_size;
+  bool has_metric;       ///< whether the metric has been learnt, so that leapfrogs are fitted to it
   const double* length;  ///< adapted numbers at AdaptedLayout::length(), for kinds with an adapted length
   Metric metric;
   Workspace rows;
@@ -110,6 +112,7 @@ EMOMC_INLINE Trajectory trajectory_of(const TrajectoryView& v, int chain, i64 st
           {s.seed, static_cast<u64>(step), s.chain_id[chain]},
           s.beta[chain],
           exp(adapted[s.adapted_layout.scale(0)]),
+          adapted[s.adapted_layout.has_metric()] != 0,
           adapted + s.adapted_layout.length(),
           {s.shape, n, adapted + s.adapted_layout.sd(0), adapted + s.adapted_layout.dense(0)},
           rows,
