@@ -243,8 +243,8 @@ std::vector<ConfigKey> sampler_keys() {
        },
        [](const RunConfig& c) { return c.sampler.proposal.shape; }},
       {"sampler.proposal.target_acceptance",
-       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; nuts and chees 0.8, "
-       "hmc 0.85, mala 0.574; not for auto, differential_evolution and stretch",
+       "above 0 and below 1; default 0.234, blocks of one dimension aim at 0.44; nuts and hmc 0.9, "
+       "chees 0.8, mala 0.574; not for auto, differential_evolution and stretch",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.proposal.target_acceptance =
              number_where(v, "above 0 and below 1", [](double rate) { return rate > 0 && rate < 1; });

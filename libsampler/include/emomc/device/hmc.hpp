@@ -62,11 +62,11 @@ struct JitteredLength {
   }
 };
 
-/// The acceptance target is above the optimum of plain leapfrogs, 0.651: where fitted leapfrogs are almost
+/// The acceptance target is above the optimum of usual leapfrogs, 0.651: where fitted leapfrogs are almost
 /// always accepted, a low mean comes from the regions in which they are not, and chains would be stuck there.
 struct Hmc : FixedTrajectory<JitteredLength> {
   static constexpr const char* name = "hmc";
-  static constexpr double target_acceptance = 0.85;
+  static constexpr double target_acceptance = 0.9;
 };
 
 struct OneLeapfrog {
