@@ -95,7 +95,7 @@ TEST_F(AutomaticProposal, IsInLogAndManifestAndStaysWhenTheRunGoesOn) {
   EXPECT_EQ(manifest()["proposal"]["kind"], "nuts");
   EXPECT_EQ(manifest()["proposal"]["shape"], "dense");
   EXPECT_NE(manifest()["proposal"]["chosen"], "");
-  EXPECT_EQ(manifest()["target_acceptance"], 0.8);
+  EXPECT_EQ(manifest()["target_acceptance"], 0.9);
   EXPECT_NE(folder.read("run/run.log").find("proposal: auto, which is nuts"), std::string::npos);
   // A run that names the chosen kind has the same draws, and so has a run in pieces.
   const std::string force = "run mixture.yaml -q --force ", ended = "--set sampler.until.seconds=1e-9";
