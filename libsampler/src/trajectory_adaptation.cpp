@@ -109,8 +109,8 @@ double& TrajectoryAdaptation::log_step(std::size_t group) { return numbers_of(gr
 
 // Leapfrogs are fitted to the metric once it has been learnt, and then have a longest time.
 double TrajectoryAdaptation::greatest_log_step(std::size_t group) const {
-  const auto at = group * static_cast<std::size_t>(layout_.size()) +
-                  static_cast<std::size_t>(layout_.has_metric());
+  const auto at =
+      group * static_cast<std::size_t>(layout_.size()) + static_cast<std::size_t>(layout_.has_metric());
   return adapted_[at] != 0 ? std::log(device::kLongestFitted) : kGreatestLogStep;
 }
 

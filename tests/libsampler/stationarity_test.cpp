@@ -36,8 +36,9 @@ std::vector<ExactProblem> problems() {
   add_fitted(correlated_normal({0.6}), "diagonal_fitted", {0.9, 2.7, 0.45});
   add_fitted(correlated_normal({0.4}), "fitted_to_another", {0.5, 5, 0.3});
   const ExactProblem in_bounds = constrained();
-  add_fitted(in_bounds, "constrained_fitted",
-             std::vector<double>(static_cast<std::size_t>(in_bounds.problem.target.dim_unconstrained()), 0.8));
+  add_fitted(
+      in_bounds, "constrained_fitted",
+      std::vector<double>(static_cast<std::size_t>(in_bounds.problem.target.dim_unconstrained()), 0.8));
   ExactProblem tempered = correlated_normal({0.9});
   tempered.name = "tempered";
   tempered.problem.beta = 0.25;

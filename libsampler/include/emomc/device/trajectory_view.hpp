@@ -23,9 +23,9 @@ struct TrajectoryState {
   double length_slope;
   LeapfrogFactors leapfrog;  ///< factors of the draw's leapfrogs
   int direction;             ///< direction of time, 1 or -1
-  int depth;      ///< number of completed doublings
-  int leaf;       ///< number of points of the new subtree before the next one
-  int length;     ///< number of leapfrogs of a trajectory without a tree
+  int depth;                 ///< number of completed doublings
+  int leaf;                  ///< number of points of the new subtree before the next one
+  int length;                ///< number of leapfrogs of a trajectory without a tree
   int num_leapfrogs;
   int moved, divergent, fault;  ///< flags, 1 if true
 };
