@@ -8,6 +8,6 @@ namespace emomc {
 /// resumed only with the version that started it. tests/libsampler/arithmetic_test.cpp detects a change for
 /// `cpu` on processors with AVX2 or AVX-512 and for `cuda` on GPUs of compute capability 9; changes of
 /// `reference` are not detected and must be declared by their author.
-inline constexpr int kArithmetic = 5;
+inline constexpr int kArithmetic = 6;
 
 }  // namespace emomc
