@@ -394,6 +394,7 @@ Efficiency efficiency_of(const Sampling& run) {
 // keeps the usual leapfrogs.
 TEST(Nuts, IsAsEfficientAsStansForANormalDensity) {
   Sampling run("nuts", standard_normal(100), 4, ProposalShape::isotropic);
+  run.proposal.target_acceptance = 0.8;
   run.options.draws = 2000;
   run.run();
   EXPECT_NEAR(run.mean(&DrawStatistics::acceptance), 0.82, 0.06);
