@@ -52,9 +52,9 @@ TEST_F(GradientRun, TellsOfItsTrajectories) {
     EXPECT_GT(trajectories["step_size"].get<double>(), 0.1);
     EXPECT_EQ(trajectories["divergences"], 0);
     EXPECT_EQ(trajectories["draws_at_greatest_depth"], 0);
-    // For chees, whose harmonic mean is 0.651, the arithmetic mean is larger.
-    const double target = kind == "mala" ? 0.574 : kind == "chees" ? 0.75 : 0.8;
-    EXPECT_NEAR(trajectories["acceptance"].get<double>(), target, 0.12);
+    // Leapfrogs that are fitted to the metric are accepted more often than the target at their longest time.
+    const double target = kind == "mala" ? 0.574 : kind == "chees" ? 0.8 : 0.9;
+    EXPECT_GT(trajectories["acceptance"].get<double>(), target - 0.12);
     if (kind == "mala")
       EXPECT_EQ(trajectories["leapfrogs_per_draw"], 1);
     else
