@@ -136,15 +136,14 @@ struct Sampled : Keeper {
 };
 
 RunResult sample(const std::string& kind, const TrajectoryProblem& problem, std::size_t num_chains,
-                 const RunOptions& options, Sampled& keeper, ProposalShape shape = ProposalShape::diagonal,
-                 double target = 0) {
+                 const RunOptions& options, Sampled& keeper, ProposalShape shape = ProposalShape::diagonal) {
   const auto device = make_host_device();
   FunctionEngine engine(*device, problem.target.layout(), problem.log_likelihood);
   std::vector<ChainPlan> plans;
   for (std::uint64_t c = 0; c < num_chains; ++c) plans.push_back({c, {0}, 1.0, 0});
   std::vector<double> starts(num_chains * static_cast<std::size_t>(problem.target.dim()));
   for (std::size_t i = 0; i < starts.size(); ++i) starts[i] = 0.3 * std::cos(static_cast<double>(7 * i));
-  return run_chains(engine, problem.target, {kind, shape, target}, plans, options, starts, keeper);
+  return run_chains(engine, problem.target, {kind, shape}, plans, options, starts, keeper);
 }
 
 // The expectation of (|y'|^2 - |y|^2)^2 over a normal density is proportional to sin^2 t, and its mean over t

@@ -264,6 +264,31 @@ TEST(Nuts, TreesEndWhereStansRecursionEndsThem) {
   for (std::size_t depth : {1u, 2u, 3u, 4u, 5u}) EXPECT_GT(depths[depth], 0) << depth;
 }
 
+// This is why fitted leapfrogs have a longest time: with longer ones a tree does not see that it turns.
+TEST(Nuts, FittedLeapfrogsOfMoreThanAQuarterTurnMakeTheDeepestTrees) {
+  constexpr int kSize = 100;
+  const TrajectoryProblem problem{real_target(kSize, 1), [](int, const double*, double* gradient) {
+                                    if (gradient) std::fill_n(gradient, kSize, 0.0);
+                                    return 0.0;
+                                  }};
+  const auto most_leapfrogs = [&](double step_size) {
+    FixedMetric metric{step_size, ProposalShape::diagonal, std::vector<double>(kSize, 1.0)};
+    // Like a learned metric, this one is some percent wrong.
+    for (int i = 0; i < kSize; ++i) metric.sd[static_cast<std::size_t>(i)] += 0.03 * std::cos(7.0 * i);
+    metric.is_fitted = true;
+    TrajectoryChains chains("nuts", problem, 4, metric);
+    chains.begin(std::vector<double>(4 * kSize, 0.5));
+    int most = 0;
+    for (int i = 0; i < 5; ++i) {
+      chains.run(1);
+      for (const auto& draw : chains.statistics) most = std::max(most, draw.num_leapfrogs);
+    }
+    return most;
+  };
+  EXPECT_LE(most_leapfrogs(device::kLongestFitted), 7);
+  EXPECT_EQ(most_leapfrogs(2.2), device::kMostLeapfrogs);
+}
+
 TEST(Hmc, LengthsAreUniformAndDoNotDependOnTheState) {
   const ExactProblem exact = correlated_normal({0.1});
   constexpr int kChains = 20000;
