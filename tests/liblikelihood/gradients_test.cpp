@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <random>
 #include <sstream>
@@ -210,13 +211,18 @@ std::map<std::string, Likelihood> likelihoods() {
                  "skew_normal_lcdf(x, a, b, k) + skew_normal_lccdf(y, a, b, k)", {0.3, 1.2, 2.0});
   all["skew"] = likelihood({a, b, {"k", "", Support::real, {}}},
                            "skew_normal_lpdf(x, a, b, k) + von_mises_lpdf(y, a, b)", {0.3, 1.2, 2.0});
-  for (const int covariates : {3, 10, 50}) {
+  all["logistic_8"] = likelihood({}, "log_inv_logit(if_else(n > 1, eta, -eta))", {0.2});
+  all["logistic_8"].spec.linear = {predictor("eta", 8)};
+  for (const int covariates : {3, 8, 10, 13, 50}) {  // groups of eight columns, of four, and single columns
     Likelihood& l = all["poisson_" + std::to_string(covariates)] =
         likelihood({}, "poisson_log_lpmf(n, eta)", {0.2});
     l.spec.linear = {predictor("eta", covariates)};
-    for (int j = 0; j < covariates; ++j) {
+  }
+  for (auto& [name, l] : all) {
+    if (l.spec.linear.empty()) continue;
+    for (std::size_t j = 0; j < l.spec.linear[0].columns.size(); ++j) {
       l.columns.push_back("c" + std::to_string(j));
-      l.theta.push_back(0.3 * std::sin(j + 1.0));
+      l.theta.push_back(0.3 * std::sin(static_cast<double>(j) + 1.0));
     }
   }
   return all;
@@ -322,6 +328,83 @@ TEST_P(GradientsOfEngine, HaveBitsThatDependOnThePointAlone) {
       }
     }
   }
+}
+
+// Chains that threads run apart have the bits of chains that are evaluated together, also for chains that
+// read other rows, and where a thread's chain needs more evaluations than those of the others.
+TEST(Gradients, OfChainsApartAreThoseOfChainsTogether) {
+  for (const char* const name : {"gather", "poisson_50", "two_gaussians"})
+    for (const Precision precision : {Precision::float64, Precision::mixed}) {
+      SCOPED_TRACE(name);
+      const Likelihood l = likelihoods().at(name);
+      const auto device = make_device(Backend::cpu);
+      Expression::Bound ours = bound(l, Backend::cpu, rows_of(l, 300));
+      ours.data.segments = {{0, 100}, {100, 200}};
+      std::vector<ChainPlan> plans;
+      std::vector<std::vector<double>> points;
+      for (std::size_t i = 0; i < 7; ++i) {
+        plans.push_back({i,
+                         i % 3 == 0   ? std::vector<int>{0}
+                         : i % 3 == 1 ? std::vector<int>{1}
+                                      : std::vector<int>{0, 1},
+                         1.0, 0});
+        points.push_back(l.theta);
+        points[i][0] += 0.01 * static_cast<double>(i);
+      }
+      const auto engine = make_engine(Backend::cpu, ours.model, precision, ours.data, *device, 3);
+      const std::vector<PointGradient> together = gradients_of(*engine, points, plans);
+      const int dim = engine->layout().dim(), count = static_cast<int>(points.size());
+      const auto size = static_cast<std::size_t>(dim);
+      std::vector<double> theta, values(points.size()), slopes(points.size() * size);
+      for (const auto& point : points) theta.insert(theta.end(), point.begin(), point.end());
+      std::vector<std::size_t> calls(points.size(), 0);
+      ASSERT_TRUE(engine->run_chains_apart({count, dim, dim, theta.data(), values.data()},
+                                           {slopes.data(), dim},
+                                           [&](int chain, const std::function<void()>& evaluate) {
+                                             const auto i = static_cast<std::size_t>(chain);
+                                             double& first = theta[i * size];
+                                             first -= 0.5;
+                                             for (; calls[i] < i; ++calls[i]) evaluate();
+                                             first = points[i][0];
+                                             evaluate();
+                                           }));
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        EXPECT_EQ(calls[i], i);
+        EXPECT_EQ(values[i], together[i].value);
+        EXPECT_EQ(std::vector<double>(slopes.begin() + static_cast<std::ptrdiff_t>(i * size),
+                                      slopes.begin() + static_cast<std::ptrdiff_t>((i + 1) * size)),
+                  together[i].gradient);
+      }
+      EXPECT_THROW(
+          engine->run_chains_apart({count, dim, dim, theta.data(), values.data()}, {slopes.data(), dim},
+                                   [](int, const std::function<void()>&) { throw InputError("stop"); }),
+          InputError);
+    }
+}
+
+// Rows that do not fit in the cache of a thread are read for all chains together, as the rows of too few
+// chains for all threads are.
+TEST(Gradients, OfManyRowsAreNotOfChainsApart) {
+  const auto is_apart = [](const char* name, std::size_t num_rows, int chains, int threads) {
+    const Likelihood l = likelihoods().at(name);
+    const auto device = make_device(Backend::cpu);
+    const Expression::Bound ours = bound(l, Backend::cpu, rows_of(l, num_rows));
+    const auto engine =
+        make_engine(Backend::cpu, ours.model, Precision::float64, ours.data, *device, threads);
+    engine->allocate(std::vector<ChainPlan>(static_cast<std::size_t>(chains), ChainPlan{0, {0}, 1.0, 0}),
+                     ComponentCaches::off);
+    engine->allocate_gradients();
+    const int dim = engine->layout().dim();
+    std::vector<double> theta(static_cast<std::size_t>(chains * dim)),
+        values(static_cast<std::size_t>(chains)), slopes(theta.size());
+    return engine->run_chains_apart({chains, dim, dim, theta.data(), values.data()}, {slopes.data(), dim},
+                                    [](int, const std::function<void()>&) {});
+  };
+  EXPECT_TRUE(is_apart("poisson_50", 1000, 4, 2));
+  EXPECT_FALSE(is_apart("poisson_50", 10'000, 4, 2));
+  EXPECT_FALSE(is_apart("poisson_50", 1000, 4, 8));
+  EXPECT_TRUE(is_apart("poisson_10", 100, 4, 8));
+  EXPECT_FALSE(is_apart("poisson_10", 100, 1, 8));
 }
 
 TEST(Gradients, OfNoRowsAreZero) {

@@ -45,9 +45,8 @@ std::string sum_statements(const RowProgram& program, const Adjoints& of_row) {
              products[end].coefficient == products[begin].coefficient + static_cast<int>(end - begin) &&
              products[end].column == products[begin].column + static_cast<int>(end - begin))
         ++end;
-      text +=
-          fmt::format("    emomc::device::add_products_of_rows<{}, {}, {}>(rows, a[{}], num_rows, sums);\n",
-                      products[begin].coefficient, products[begin].column, end - begin, at);
+      text += fmt::format("    rows.template add_products_of_rows<{}, {}, {}>(a[{}], num_rows, sums);\n",
+                          products[begin].coefficient, products[begin].column, end - begin, at);
     }
     ++at;
   }

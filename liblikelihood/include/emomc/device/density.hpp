@@ -73,11 +73,6 @@
 #include "emomc/device/row_likelihood.hpp"
 #include "emomc/device/team.hpp"
 
-#if defined(__GNUC__) && !defined(__CUDACC__)
-#include <cstddef>
-#include <utility>
-#endif
-
 namespace emomc::device {
 
 /// An array of parameters; `size` 0 means one number.
@@ -127,34 +122,12 @@ EMOMC_INLINE void begin_products(const T* coefficients, int stride, T (&sums)[kC
     for (int r = 0; r < R; ++r) sums[i][r] = start;
   }
 }
-template <int R, class T>
-EMOMC_HD inline void add_four_products(const T* c, const T* x0, const T* x1, const T* x2, const T* x3,
-                                       T* __restrict sums) {
-  const T c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
-  for (int r = 0; r < R; ++r)
-    sums[r] = fused(c3, x3[r], fused(c2, x2[r], fused(c1, x1[r], fused(c0, x0[r], sums[r]))));
-}
-template <int R, class T>
-EMOMC_HD inline void add_one_product(T c, const T* x, T* __restrict sums) {
-  for (int r = 0; r < R; ++r) sums[r] = fused(c, x[r], sums[r]);
-}
 
 /// Adds the products of kCount coefficients from kCoefficient on with as many columns from kColumn on;
 /// `rows(j, x)` loads column j of the rows into x[R].
 template <int kCoefficient, int kColumn, int kCount, int kChains, int R, class T, class Rows>
 EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& rows, T (&sums)[kChains][R]) {
-  // On a CPU many rows are in the first-level cache, and sums are read and written once for four columns.
-  if constexpr (requires { rows.column(0); }) {
-    int k = 0;
-    for (; k + 4 <= kCount; k += 4)
-      for (int i = 0; i < kChains; ++i)
-        add_four_products<R>(coefficients + i * stride + kCoefficient + k, rows.column(kColumn + k),
-                             rows.column(kColumn + k + 1), rows.column(kColumn + k + 2),
-                             rows.column(kColumn + k + 3), sums[i]);
-    for (; k < kCount; ++k)
-      for (int i = 0; i < kChains; ++i)
-        add_one_product<R>(coefficients[i * stride + kCoefficient + k], rows.column(kColumn + k), sums[i]);
-  } else if constexpr (requires { Rows::kStreamed; }) {
+  if constexpr (requires { Rows::kAddsProducts; }) {
     rows.template add_products<kCoefficient, kColumn, kCount>(coefficients, stride, sums);
   } else {
     EMOMC_UNROLL_PRODUCTS
@@ -214,89 +187,6 @@ EMOMC_HD inline double sum_of_rows(const T* a, int num_rows) {
   return sum_of_lanes(lanes);
 }
 
-#if defined(__GNUC__) && !defined(__CUDACC__)
-/// Vectors that fill a register. Without these types, g++ makes vectors of two lanes only.
-template <class T>
-struct LanesOfRegister {
-#ifdef __AVX512F__
-  static constexpr int kBytes = 64;
-#else
-  static constexpr int kBytes = 32;
-#endif
-  static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
-  typedef T Vector __attribute__((vector_size(kBytes)));
-  /// A vector in memory, at any address of a T.
-  typedef T Stored __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
-
-  template <std::size_t... kLane>
-  static EMOMC_INLINE Vector fused_lanes(const Vector& a, const Vector& b, const Vector& c,
-                                         std::index_sequence<kLane...>) {
-    return Vector{fused(a[kLane], b[kLane], c[kLane])...};
-  }
-  static EMOMC_INLINE Vector load(const T* x) { return *reinterpret_cast<const Stored*>(x); }
-  static EMOMC_INLINE void store(const Vector& v, T* x) { *reinterpret_cast<Stored*>(x) = v; }
-};
-
-/// Writes the sum of a[row] x[c][row] over rows that are kSumLanes apart to lanes[c][lane].
-template <int kColumns, class T>
-EMOMC_INLINE void add_to_lanes(const T* a, const T* const (&x)[kColumns], int num_rows,
-                               T (&lanes)[kColumns][kSumLanes]) {
-  using Lanes = LanesOfRegister<T>;
-  using Vector = typename Lanes::Vector;
-  constexpr int kVectors = kSumLanes / Lanes::kSize;
-  Vector sums[kColumns][kVectors] = {};
-  for (int row = 0; row + kSumLanes <= num_rows; row += kSumLanes) {
-    EMOMC_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      EMOMC_UNROLL
-      for (int c = 0; c < kColumns; ++c)
-        sums[c][v] = Lanes::fused_lanes(Lanes::load(a + row + v * Lanes::kSize),
-                                        Lanes::load(x[c] + row + v * Lanes::kSize), sums[c][v],
-                                        std::make_index_sequence<Lanes::kSize>());
-    }
-  }
-  EMOMC_UNROLL
-  for (int c = 0; c < kColumns; ++c) EMOMC_UNROLL
-  for (int v = 0; v < kVectors; ++v) Lanes::store(sums[c][v], lanes[c] + v * Lanes::kSize);
-}
-#else
-template <int kColumns, class T>
-EMOMC_HD inline void add_to_lanes(const T* a, const T* const (&x)[kColumns], int num_rows,
-                                  T (&lanes)[kColumns][kSumLanes]) {
-  for (int c = 0; c < kColumns; ++c)
-    for (int lane = 0; lane < kSumLanes; ++lane) lanes[c][lane] = 0;
-  for (int row = 0; row + kSumLanes <= num_rows; row += kSumLanes)
-    for (int c = 0; c < kColumns; ++c)
-      for (int lane = 0; lane < kSumLanes; ++lane)
-        lanes[c][lane] = fused(a[row + lane], x[c][row + lane], lanes[c][lane]);
-}
-#endif
-
-/// Adds the sums over rows of a[num_rows] times each of kColumns columns to sums[kColumns].
-template <int kColumns, class T>
-EMOMC_HD inline void add_products_of_columns(const T* a, const T* const (&x)[kColumns], int num_rows,
-                                             double* sums) {
-  T lanes[kColumns][kSumLanes];
-  add_to_lanes<kColumns>(a, x, num_rows, lanes);
-  const int whole = num_rows / kSumLanes * kSumLanes;
-  for (int row = whole; row < num_rows; ++row)
-    for (int c = 0; c < kColumns; ++c)
-      lanes[c][row - whole] = fused(a[row], x[c][row], lanes[c][row - whole]);
-  for (int c = 0; c < kColumns; ++c) sums[c] += sum_of_lanes(lanes[c]);
-}
-/// Adds the sums over rows of a[num_rows] times each of kCount columns from kColumn on to the sums from
-/// kCoefficient on.
-template <int kCoefficient, int kColumn, int kCount, class T, class Rows>
-EMOMC_HD inline void add_products_of_rows(const Rows& rows, const T* a, int num_rows, double* sums) {
-  int k = 0;
-  for (; k + 4 <= kCount; k += 4)
-    add_products_of_columns<4>(a,
-                               {rows.column(kColumn + k), rows.column(kColumn + k + 1),
-                                rows.column(kColumn + k + 2), rows.column(kColumn + k + 3)},
-                               num_rows, sums + kCoefficient + k);
-  for (; k < kCount; ++k)
-    add_products_of_columns<1>(a, {rows.column(kColumn + k)}, num_rows, sums + kCoefficient + k);
-}
 /// Adds a[row], row after row, to the sum that index[row] chooses among the kSize sums from kFirst on.
 template <int kFirst, int kSize, class T>
 EMOMC_HD inline void add_by_index(const T* index, const T* a, int num_rows, double* sums) {

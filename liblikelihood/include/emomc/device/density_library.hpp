@@ -5,6 +5,7 @@
 #ifndef EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 #define EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 
+#include "emomc/device/cached_columns.hpp"
 #include "emomc/device/density.hpp"
 
 namespace emomc::device {
@@ -63,13 +64,8 @@ __attribute__((noinline)) void log_densities_of_rows(const Real* __restrict coef
         model.template log_density<Real>(coefficients, RowOfColumns<Real, kStride>{rows + row}));
 }
 
-/// kRows rows in the first-level cache, with columns kStride apart.
-template <class Real, int kStride>
-struct ColumnsInCache {
-  const Real* first;
-  EMOMC_INLINE const Real* column(int j) const { return first + j * kStride; }
-};
-/// The sums of products of one of these rows for one parameter vector; neighbouring sums are kRows apart.
+/// The sums of products of one of the rows of CachedColumns for one parameter vector; neighbouring sums are
+/// kRows apart.
 template <class Real, int kRows>
 struct SumsOfRow {
   const Real* first;
@@ -124,8 +120,8 @@ void log_densities_of_chains(const Real* const* coefficients, int num_chains, co
       if constexpr (kSumsProducts<Model>) {
         constexpr int kSums = Model::num_product_sums;
         alignas(64) Real sums[kSums][1][kRows];
-        Model::sum_products(coefficients[chain], kCoefficients, ColumnsInCache<Real, kStride>{chunk.values},
-                            sums);
+        Model::sum_products(coefficients[chain], kCoefficients,
+                            CachedColumns<Real, kStride, kRows>{chunk.values}, sums);
         log_densities_of_sums<Model, kStride, kRows>(coefficients[chain], chunk.values, &sums[0][0][0], count,
                                                      out[chain] + first);
       } else {
@@ -160,7 +156,7 @@ void gradient_sums_of_chains(const Real* const* coefficients, int num_chains, co
   for (int first = 0; first < num_rows; first += kRows) {
     const int count = num_rows - first < kRows ? num_rows - first : kRows;
     chunk.load(tile, first);
-    const ColumnsInCache<Real, kStride> columns{chunk.values};
+    const CachedColumns<Real, kStride, kRows> columns{chunk.values};
     for (int chain = 0; chain < num_chains; ++chain) {
       alignas(64) Real adjoints[Model::num_adjoints][kRows] = {};
       if constexpr (kSumsProducts<Model>) {

@@ -12,7 +12,7 @@ namespace emomc::device {
 /// A thread's R rows. A thread copies only rows that no other thread reads, so that no barrier is needed.
 template <class Real, int R, int kThreads>
 struct StreamedRows {
-  static constexpr bool kStreamed = true;
+  static constexpr bool kAddsProducts = true;
   static constexpr int kStep = 16 / static_cast<int>(sizeof(Real));  ///< columns of a group of copies
   static constexpr int kGroups = kStreamedColumns / kStep;           ///< groups that shared memory holds
   static constexpr int kAhead = kGroups - 1;                         ///< groups that may be in flight

@@ -11,16 +11,9 @@ namespace emomc::device::vector {
 EMOMC_INLINE double larger(double a, double b) { return a > b ? a : b; }
 EMOMC_INLINE double absolute(double x) { return double_of(bits_of(x) & 0x7ffffffffffffffful); }
 
-/// exp(x) by the method of device::exp: x = k log 2 + r, and exp(r) from the interpolation of (exp(r) - 1 -
-/// r) / r^2 at Chebyshev points, with an error of 1e-17. The exponent is lowered by one, since 2^1024 is not
-/// representable. For x below -708 the result is 2^-1022 or less and is replaced by 0.
-EMOMC_INLINE double exp(double x) {
-  constexpr double kLargest = 710, kSmallest = -708.6;
-  constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42, kShift = 0x1.8p52;
-  const double inside = x > kLargest ? kLargest : x < kSmallest ? kSmallest : x;
-  const double shifted = EMOMC_FMA(inside, kLog2E, kShift);
-  const double n = shifted - kShift;
-  const double r = EMOMC_FMA(-n, kLn2Low, EMOMC_FMA(-n, kLn2High, inside));
+/// exp(r) for |r| <= log(2) / 2, from the interpolation of (exp(r) - 1 - r) / r^2 at Chebyshev points, with
+/// an error of 1e-17.
+EMOMC_INLINE double exp_of_rest(double r) {
   const double r2 = r * r, r4 = r2 * r2;
   const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 0x1.11111111109b3p-7, 0x1.5555555553d63p-5),
                               EMOMC_FMA(r, 0x1.5555555555556p-3, 0x1.0000000000001p-1));
@@ -28,8 +21,33 @@ EMOMC_INLINE double exp(double x) {
                               EMOMC_FMA(r, 0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10));
   const double p2 = EMOMC_FMA(r, 0x1.af38a9b0ec855p-26, 0x1.289185613a3d6p-22);
   const double p = EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0);
-  const double y = 1.0 + EMOMC_FMA(r2, p, r);
-  return y * double_of((bits_of(shifted) + 1022) << 52) * 2.0;
+  return 1.0 + EMOMC_FMA(r2, p, r);
+}
+
+/// x = k log 2 + r, with k in the low bits of `shifted`.
+struct ExponentAndRest {
+  double shifted, rest;
+};
+EMOMC_INLINE ExponentAndRest exponent_and_rest(double x) {
+  constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42, kShift = 0x1.8p52;
+  const double shifted = EMOMC_FMA(x, kLog2E, kShift);
+  const double k = shifted - kShift;
+  return {shifted, EMOMC_FMA(-k, kLn2Low, EMOMC_FMA(-k, kLn2High, x))};
+}
+
+/// exp(x) by the method of device::exp. The exponent is lowered by one, since 2^1024 is not representable.
+/// For x below -708 the result is 2^-1022 or less and is replaced by 0.
+EMOMC_INLINE double exp(double x) {
+  constexpr double kLargest = 710, kSmallest = -708.6;
+  const ExponentAndRest e = exponent_and_rest(x > kLargest ? kLargest : x < kSmallest ? kSmallest : x);
+  return exp_of_rest(e.rest) * double_of((bits_of(e.shifted) + 1022) << 52) * 2.0;
+}
+
+/// exp(x) for x <= 0. For x below -708.8 the exponent is that of 0.
+EMOMC_INLINE double exp_of_negative(double x) {
+  constexpr double kSmallest = -709;
+  const ExponentAndRest e = exponent_and_rest(x < kSmallest ? kSmallest : x);
+  return exp_of_rest(e.rest) * double_of((bits_of(e.shifted) + 1023) << 52);
 }
 
 /// log(x) with x = 2^k (1 + f) and the series of log(1 + f) in f / (2 + f), from FreeBSD's msun (e_log.c, Sun
@@ -69,16 +87,31 @@ EMOMC_INLINE double log1p(double x) {
   return y > 0 && y < kInfinity ? value : log(y);
 }
 
+/// log(1 + e) for e from 0 to 1, as 2 artanh(s) with s = e / (2 + e): 2 s + s^3 times the polynomial in s^2
+/// that interpolates at Chebyshev points, with an error of 1e-17.
+EMOMC_INLINE double log1p_of_fraction(double e) {
+  const double s = e / (2.0 + e), z = s * s, z2 = z * z, z4 = z2 * z2;
+  const double p0 = EMOMC_FMA(z2, EMOMC_FMA(z, 0x1.c71c727143318p-3, 0x1.24924923d44c6p-2),
+                              EMOMC_FMA(z, 0x1.999999999a3ddp-2, 0x1.5555555555555p-1));
+  const double p1 = EMOMC_FMA(z2, EMOMC_FMA(z, 0x1.eb905e8575054p-4, 0x1.10ac75dc602b1p-3),
+                              EMOMC_FMA(z, 0x1.3b18b294bebf9p-3, 0x1.745cf0b0e03bdp-3));
+  const double p2 = EMOMC_FMA(z, 0x1.4b0a26c5f2aefp-3, 0x1.687a6e7c95176p-4);
+  const double p = EMOMC_FMA(z4, EMOMC_FMA(z4, p2, p1), p0);
+  return EMOMC_FMA(s * z, p, 2.0 * s);
+}
+
 EMOMC_INLINE double log1m(double x) { return log1p(-x); }
-EMOMC_INLINE double log1p_exp(double x) { return larger(x, 0.0) + log1p(exp(-absolute(x))); }
+EMOMC_INLINE double log1p_exp(double x) {
+  return larger(x, 0.0) + log1p_of_fraction(exp_of_negative(-absolute(x)));  // NaN for NaN
+}
 EMOMC_INLINE double log_inv_logit(double x) { return -log1p_exp(-x); }
 EMOMC_INLINE double log1m_inv_logit(double x) { return -log1p_exp(x); }
 EMOMC_INLINE double inv_logit(double x) {
-  const double e = exp(-absolute(x)), d = 1.0 / (1.0 + e);
+  const double e = exp_of_negative(-absolute(x)), d = 1.0 / (1.0 + e);
   return x < 0 ? e * d : d;
 }
 EMOMC_INLINE double log_sum_exp(double a, double b) {
-  const double high = larger(a, b), value = high + log1p(exp(-absolute(a - b)));
+  const double high = larger(a, b), value = high + log1p_of_fraction(exp_of_negative(-absolute(a - b)));
   // Otherwise one of the two is infinite or NaN.
   const bool is_plain = absolute(high) < kInfinity;
   return is_plain && a == a ? value : a == a && b == b ? high : a + b;
