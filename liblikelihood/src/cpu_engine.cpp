@@ -147,7 +147,7 @@ class CpuEngine final : public LikelihoodEngine {
                         candidate, gradient, active);
   }
 
-  bool run_chains_apart(EnsembleView candidate, GradientView gradient, const ChainWork& work) override {
+  bool run_chains_apart(EnsembleView candidate, GradientView gradient, const WorkOnChain& work) override {
     const auto num_chains = static_cast<std::size_t>(candidate.num_chains);
     if (!suits_chains_apart(num_chains)) return false;
     while (alone_.size() < static_cast<std::size_t>(pool_.num_threads())) {

@@ -56,7 +56,7 @@ struct GradientView {
 };
 
 /// Work with one chain, which calls evaluate() for each value and gradient that the work needs.
-using ChainWork = std::function<void(int chain, const std::function<void()>& evaluate)>;
+using WorkOnChain = std::function<void(int chain, const std::function<void()>& evaluate)>;
 
 using device::ActiveSet;
 using device::kAllComponents;
@@ -143,7 +143,7 @@ class LikelihoodEngine {
   /// host has threads and a chain's rows fit in the cache of one; evaluate() computes for this chain what
   /// evaluate_with_gradient() computes, in place of which this call returns. Returns false without a call of
   /// `work` if the chains are evaluated faster together. Rethrows an exception of `work`.
-  virtual bool run_chains_apart(EnsembleView candidate, GradientView gradient, const ChainWork& work);
+  virtual bool run_chains_apart(EnsembleView candidate, GradientView gradient, const WorkOnChain& work);
   /// Computes the same log likelihoods as evaluate() for chains whose theta differs from the last committed
   /// point in one component at most. `component` [num_chains], in the memory of the engine's device, is that
   /// component, or kAllComponents if several components or the weights differ.
@@ -168,6 +168,8 @@ class LikelihoodEngine {
 inline void LikelihoodEngine::evaluate_with_gradient(EnsembleView, GradientView, ActiveSet) {
   throw std::logic_error(name() + ": this likelihood has no gradient here");
 }
-inline bool LikelihoodEngine::run_chains_apart(EnsembleView, GradientView, const ChainWork&) { return false; }
+inline bool LikelihoodEngine::run_chains_apart(EnsembleView, GradientView, const WorkOnChain&) {
+  return false;
+}
 
 }  // namespace emomc
