@@ -17,6 +17,7 @@ struct ProposalTraits {
   bool adapts_scale;
   bool gradient = false;  ///< whether this is a gradient sampler (device/trajectories.hpp)
   device::TrajectoryLength length = device::TrajectoryLength::none;
+  bool has_tree = false;
   bool jumps() const { return block_plan == device::BlockPlan::by_component_and_jump; }
   bool is_fitted() const {
     return learning == device::ShapeLearning::fitted ||

@@ -32,6 +32,10 @@ constexpr double kAcceptanceOfTrials = 0.8;
 // Bound of the number of leapfrogs of the longest trajectories before there is a metric that determines their
 // length.
 constexpr double kMostWithoutMetric = 10;
+// Three fitted leapfrogs of this step size are half a turn, or a little more, of a posterior with the
+// metric's covariance. With a step size that is up to kMostRaised times smaller, a tree that has not turned
+// after three leapfrogs is doubled and returns to its beginning.
+constexpr double kHalfTurnOfThree = 1.03 * 3.141592653589793 / 3, kMostRaised = 1.3;
 constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
 // Prior points and relative variance of Stan's regularisation of the metric.
 constexpr double kPriorPoints = 5, kPriorVariance = 1e-3;
@@ -65,6 +69,7 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
                                            std::int64_t warmup, std::size_t num_rows)
     : layout_(blocks.adapted_layout(dim_unconstrained)),
       shape_(blocks.shape),
+      has_trees_(blocks.traits.has_tree),
       target_acceptance_(target_acceptance),
       warmup_(warmup) {
   std::vector<std::size_t> chains_of_group;
@@ -108,10 +113,13 @@ double* TrajectoryAdaptation::numbers_of(std::size_t group) {
 double& TrajectoryAdaptation::log_step(std::size_t group) { return numbers_of(group)[layout_.scale(0)]; }
 
 // Leapfrogs are fitted to the metric once it has been learnt, and then have a longest time.
-double TrajectoryAdaptation::greatest_log_step(std::size_t group) const {
+bool TrajectoryAdaptation::has_metric(std::size_t group) const {
   const auto at =
       group * static_cast<std::size_t>(layout_.size()) + static_cast<std::size_t>(layout_.has_metric());
-  return adapted_[at] != 0 ? std::log(device::kLongestFitted) : kGreatestLogStep;
+  return adapted_[at] != 0;
+}
+double TrajectoryAdaptation::greatest_log_step(std::size_t group) const {
+  return has_metric(group) ? std::log(device::kLongestFitted) : kGreatestLogStep;
 }
 
 void TrajectoryAdaptation::begin_warmup(std::int64_t warmup) {
@@ -165,6 +173,17 @@ void TrajectoryAdaptation::begin_search() { std::fill(search_.begin(), search_.e
 
 bool TrajectoryAdaptation::is_trying() const {
   return std::any_of(search_.begin(), search_.end(), [](Search s) { return s != Search::none; });
+}
+
+// The step size for the draws after a warm-up.
+double TrajectoryAdaptation::final_log_step(std::size_t group) {
+  const double adapted = updates_[group] < static_cast<double>(kFewestUpdates)
+                             ? mu_[group] - std::log(kLargerFirst)
+                             : mean_[group];
+  const double half_turn = std::log(kHalfTurnOfThree);
+  const bool overshoots =
+      has_trees_ && has_metric(group) && adapted < half_turn && adapted >= half_turn - std::log(kMostRaised);
+  return overshoots ? half_turn : adapted;
 }
 
 // Doubles or halves the step size until the mean acceptance of single leapfrogs crosses its bound (Hoffman
@@ -338,9 +357,7 @@ void TrajectoryAdaptation::end_window(std::int64_t end, const WindowCounts& coun
     learn_length(g, end, counts);
     if (learns) learn_metric(g);
     if (end == last + (warmup_ - last) / 2) late_[g] = mean_[g];
-    if (end == warmup_)
-      log_step(g) =
-          updates_[g] < static_cast<double>(kFewestUpdates) ? mu_[g] - std::log(kLargerFirst) : mean_[g];
+    if (end == warmup_) log_step(g) = final_log_step(g);
     bound_length(g);
     if (!length_) continue;
     if (end == warmup_) length_->finish(g, log_step(g));

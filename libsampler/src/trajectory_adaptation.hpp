@@ -55,7 +55,9 @@ class TrajectoryAdaptation final : public WarmUp {
 
   double& log_step(std::size_t group);
   double* numbers_of(std::size_t group);
+  bool has_metric(std::size_t group) const;
   double greatest_log_step(std::size_t group) const;
+  double final_log_step(std::size_t group);
   std::int64_t steps_of_window(std::int64_t end) const;
   void begin_search();
   void bound_length(std::size_t group);
@@ -69,6 +71,7 @@ class TrajectoryAdaptation final : public WarmUp {
 
   device::AdaptedLayout layout_;
   ProposalShape shape_;
+  bool has_trees_;
   double target_acceptance_;
   std::vector<std::size_t> group_of_chain_;
   std::vector<std::size_t> place_of_chain_;  ///< index of each chain in its group
