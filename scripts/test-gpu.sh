@@ -22,6 +22,17 @@ processors=$(nproc)
 jobs=${EMOMC_GPU_JOBS:-$((processors < 16 ? processors : 16))}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
+# Each test has a process group of its own (timeout), which a signal to this script's group does not reach. The tests
+# inherit the exported name of the folder of logs.
+stop_tests() {
+  local file pid
+  for file in $(grep -lsz "^logs=$logs\$" /proc/[0-9]*/environ); do
+    pid=${file#/proc/} pid=${pid%/environ}
+    [[ $pid == "$$" ]] || kill "$pid" 2>/dev/null || true
+  done
+}
+trap 'stop_tests; exit 143' TERM
+trap 'stop_tests; exit 130' INT
 results=${EMOMC_GPU_RESULTS:-$logs/results}
 mkdir -p "$(dirname "$results")"
 sources="sources|$(scripts/gpu-report-hash.sh)"
