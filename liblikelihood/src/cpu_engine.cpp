@@ -101,7 +101,6 @@ class CpuEngine final : public LikelihoodEngine {
   void allocate(const std::vector<ChainPlan>& chains, ComponentCaches caches) override {
     parts_.set_chains(chain_segments(chains, num_segments()));
     gradients_.set_chains(parts_.chain_segments());
-    alone_.clear();
     const std::size_t n = chains.size();
     reserve(n);
     if (share_) {
@@ -145,29 +144,6 @@ class CpuEngine final : public LikelihoodEngine {
     prepare(candidate.theta, candidate.ld, active);
     gradients_.evaluate({coefficients_.data(), static_cast<std::size_t>(num_coefficients()), common_.data()},
                         candidate, gradient, active);
-  }
-
-  bool run_chains_apart(EnsembleView candidate, GradientView gradient, const WorkOnChain& work) override {
-    const auto num_chains = static_cast<std::size_t>(candidate.num_chains);
-    if (!suits_chains_apart(num_chains)) return false;
-    while (alone_.size() < static_cast<std::size_t>(pool_.num_threads())) {
-      alone_.push_back({{*arithmetic_, data_, segments_, pool_},
-                        std::vector<Real>(static_cast<std::size_t>(num_coefficients())),
-                        std::vector<double>(static_cast<std::size_t>(arithmetic_->num_scratch())),
-                        0});
-      alone_.back().gradients.set_chains(parts_.chain_segments());
-    }
-    pool_.for_each(num_chains, [&](std::size_t i, int thread) {
-      Alone& own = alone_[static_cast<std::size_t>(thread)];
-      const int chain = static_cast<int>(i);
-      work(chain, [&] {
-        const double* theta = candidate.theta + static_cast<std::ptrdiff_t>(chain) * candidate.ld;
-        own.common = arithmetic_->prepare(theta, own.coefficients.data(), own.scratch.data());
-        own.gradients.evaluate_alone({own.coefficients.data(), own.coefficients.size(), &own.common},
-                                     candidate, gradient, chain);
-      });
-    });
-    return true;
   }
 
   void evaluate_component(EnsembleView candidate, const int* component, ActiveSet active) override {
@@ -296,27 +272,6 @@ class CpuEngine final : public LikelihoodEngine {
     kept_.resize(static_cast<std::size_t>(pool_.num_threads()));
   }
 
-  // What a thread needs for the gradients of one chain.
-  struct Alone {
-    CpuGradients<Real> gradients;
-    std::vector<Real> coefficients;
-    std::vector<double> scratch;
-    double common;
-  };
-  // Chains that are evaluated together share the rows that are read, and a thread waits for the others after
-  // each evaluation. Chains apart never wait, but each needs the rows in its thread's second-level cache.
-  bool suits_chains_apart(std::size_t num_chains) const {
-    constexpr std::size_t kBytesInCache = 512 << 10;
-    if (share_ || !capabilities().gradient || num_chains < 2) return false;
-    const std::size_t bytes_of_tile = static_cast<std::size_t>(data_.dim) * kTileRows * sizeof(Real);
-    const bool has_idle_threads = num_chains < static_cast<std::size_t>(pool_.num_threads());
-    for (std::size_t chain = 0; chain < num_chains; ++chain) {
-      if (tiles_of(parts_.chain_segments()[chain]) * bytes_of_tile > kBytesInCache) return false;
-      if (has_idle_threads && gradients_.work_of(chain) >= CpuGradients<Real>::kWorkForThreads) return false;
-    }
-    return true;
-  }
-
   // Writes the coefficients of active chain i to slot i.
   void prepare(const double* theta, int ld, ActiveSet active) {
     const auto count = static_cast<std::size_t>(active.count);
@@ -415,7 +370,6 @@ class CpuEngine final : public LikelihoodEngine {
   ThreadPool pool_;
   TileParts parts_;
   CpuGradients<Real> gradients_;
-  std::vector<Alone> alone_;  ///< for each thread
   std::vector<Real> coefficients_;
   std::vector<double> common_;
   std::vector<std::vector<double>> scratch_, rows_;  ///< for each thread

@@ -87,29 +87,6 @@ class CpuGradients {
 
   bool is_shared() const { return gather_ != nullptr; }
 
-  /// Rows times sums of a chain: its share of the work of evaluate().
-  std::size_t work_of(std::size_t chain) const {
-    return lists_[list_of_chain_[chain]].num_rows * static_cast<std::size_t>(arithmetic_.num_gradient_sums());
-  }
-  /// For less work than this, starting other threads takes longer than the work.
-  static constexpr std::size_t kWorkForThreads = 16'000;
-
-  /// Evaluates one chain on the calling thread.
-  void evaluate_alone(const PreparedSlots<Real>& prepared, const EnsembleView& candidate,
-                      const GradientView& gradient, int chain) {
-    const std::size_t l = list_of_chain_[static_cast<std::size_t>(chain)];
-    const TileList& list = lists_[l];
-    first_sum_.assign(1, 0);
-    first_tile_sum_.assign(1, 0);
-    sums_.assign(list.num_blocks * static_cast<std::size_t>(arithmetic_.num_gradient_sums()), 0);
-    tile_sums_.resize(list.tiles.size());
-    for (std::size_t block = 0; block < list.num_blocks; ++block)
-      evaluate_item({.list = l, .block = block, .slots = {0}, .num_slots = 1}, prepared);
-    finish(0, list, prepared.common[0], candidate.theta + static_cast<std::ptrdiff_t>(chain) * candidate.ld,
-           candidate.log_likelihood[chain],
-           gradient.gradient + static_cast<std::ptrdiff_t>(chain) * gradient.ld);
-  }
-
   void evaluate(const PreparedSlots<Real>& prepared, const EnsembleView& candidate,
                 const GradientView& gradient, ActiveSet active) {
     plan(active);
@@ -144,6 +121,8 @@ class CpuGradients {
 
  private:
   static constexpr std::size_t kMostChains = 16;
+  /// Rows times sums; for less work than this, starting other threads takes longer than the work.
+  static constexpr std::size_t kWorkForThreads = 16'000;
 
   /// The tiles of the chains that read the same segments.
   struct TileList {

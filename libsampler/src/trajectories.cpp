@@ -1,7 +1,5 @@
 #include "trajectories.hpp"
 
-#include <functional>
-
 #include "emomc/device/trajectories.hpp"
 
 namespace emomc {
@@ -56,13 +54,6 @@ class HostTrajectories final : public Trajectories {
   void run_segment() {
     const device::TrajectoryView& view = arrays_.view();
     for_all([](const auto& v, int chain) { device::begin_segment<Kind>(device::HostTeam{}, v, chain); });
-    const auto run_chain = [&view](int chain, const std::function<void()>& evaluate) {
-      while (view.active[chain]) {
-        evaluate();
-        device::advance<Kind>(device::HostTeam{}, view, chain);
-      }
-    };
-    if (engine_.run_chains_apart(ensemble_.candidate_view(), arrays_.gradients(), run_chain)) return;
     for (ActiveSet active = under_way(); active.count > 0; active = under_way()) {
       engine_.evaluate_with_gradient(ensemble_.candidate_view(), arrays_.gradients(), active);
       for (int i = 0; i < active.count; ++i)

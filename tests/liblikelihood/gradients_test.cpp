@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <random>
 #include <sstream>
@@ -328,83 +327,6 @@ TEST_P(GradientsOfEngine, HaveBitsThatDependOnThePointAlone) {
       }
     }
   }
-}
-
-// Chains that threads run apart have the bits of chains that are evaluated together, also for chains that
-// read other rows, and where a thread's chain needs more evaluations than those of the others.
-TEST(Gradients, OfChainsApartAreThoseOfChainsTogether) {
-  for (const char* const name : {"gather", "poisson_50", "two_gaussians"})
-    for (const Precision precision : {Precision::float64, Precision::mixed}) {
-      SCOPED_TRACE(name);
-      const Likelihood l = likelihoods().at(name);
-      const auto device = make_device(Backend::cpu);
-      Expression::Bound ours = bound(l, Backend::cpu, rows_of(l, 300));
-      ours.data.segments = {{0, 100}, {100, 200}};
-      std::vector<ChainPlan> plans;
-      std::vector<std::vector<double>> points;
-      for (std::size_t i = 0; i < 7; ++i) {
-        plans.push_back({i,
-                         i % 3 == 0   ? std::vector<int>{0}
-                         : i % 3 == 1 ? std::vector<int>{1}
-                                      : std::vector<int>{0, 1},
-                         1.0, 0});
-        points.push_back(l.theta);
-        points[i][0] += 0.01 * static_cast<double>(i);
-      }
-      const auto engine = make_engine(Backend::cpu, ours.model, precision, ours.data, *device, 3);
-      const std::vector<PointGradient> together = gradients_of(*engine, points, plans);
-      const int dim = engine->layout().dim(), count = static_cast<int>(points.size());
-      const auto size = static_cast<std::size_t>(dim);
-      std::vector<double> theta, values(points.size()), slopes(points.size() * size);
-      for (const auto& point : points) theta.insert(theta.end(), point.begin(), point.end());
-      std::vector<std::size_t> calls(points.size(), 0);
-      ASSERT_TRUE(engine->run_chains_apart({count, dim, dim, theta.data(), values.data()},
-                                           {slopes.data(), dim},
-                                           [&](int chain, const std::function<void()>& evaluate) {
-                                             const auto i = static_cast<std::size_t>(chain);
-                                             double& first = theta[i * size];
-                                             first -= 0.5;
-                                             for (; calls[i] < i; ++calls[i]) evaluate();
-                                             first = points[i][0];
-                                             evaluate();
-                                           }));
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        EXPECT_EQ(calls[i], i);
-        EXPECT_EQ(values[i], together[i].value);
-        EXPECT_EQ(std::vector<double>(slopes.begin() + static_cast<std::ptrdiff_t>(i * size),
-                                      slopes.begin() + static_cast<std::ptrdiff_t>((i + 1) * size)),
-                  together[i].gradient);
-      }
-      EXPECT_THROW(
-          engine->run_chains_apart({count, dim, dim, theta.data(), values.data()}, {slopes.data(), dim},
-                                   [](int, const std::function<void()>&) { throw InputError("stop"); }),
-          InputError);
-    }
-}
-
-// Rows that do not fit in the cache of a thread are read for all chains together, as the rows of too few
-// chains for all threads are.
-TEST(Gradients, OfManyRowsAreNotOfChainsApart) {
-  const auto is_apart = [](const char* name, std::size_t num_rows, int chains, int threads) {
-    const Likelihood l = likelihoods().at(name);
-    const auto device = make_device(Backend::cpu);
-    const Expression::Bound ours = bound(l, Backend::cpu, rows_of(l, num_rows));
-    const auto engine =
-        make_engine(Backend::cpu, ours.model, Precision::float64, ours.data, *device, threads);
-    engine->allocate(std::vector<ChainPlan>(static_cast<std::size_t>(chains), ChainPlan{0, {0}, 1.0, 0}),
-                     ComponentCaches::off);
-    engine->allocate_gradients();
-    const int dim = engine->layout().dim();
-    std::vector<double> theta(static_cast<std::size_t>(chains * dim)),
-        values(static_cast<std::size_t>(chains)), slopes(theta.size());
-    return engine->run_chains_apart({chains, dim, dim, theta.data(), values.data()}, {slopes.data(), dim},
-                                    [](int, const std::function<void()>&) {});
-  };
-  EXPECT_TRUE(is_apart("poisson_50", 1000, 4, 2));
-  EXPECT_FALSE(is_apart("poisson_50", 10'000, 4, 2));
-  EXPECT_FALSE(is_apart("poisson_50", 1000, 4, 8));
-  EXPECT_TRUE(is_apart("poisson_10", 100, 4, 8));
-  EXPECT_FALSE(is_apart("poisson_10", 100, 1, 8));
 }
 
 TEST(Gradients, OfNoRowsAreZero) {

@@ -175,6 +175,35 @@ TEST(TrajectoryAdaptation, FitsLeapfrogsToTheMetricOnceItIsLearnt) {
     }
 }
 
+// Four points of a tree with steps of 0.9 do not turn, and eight return to the first. The step size after the
+// warm-up is raised to that of half a turn if that is near, and only for trees and where there is a metric.
+TEST(TrajectoryAdaptation, RaisesAStepSizeWithWhichTreesOvershoot) {
+  constexpr double kThird = 3.141592653589793 / 3;
+  for (const std::string kind : {"hmc", "nuts"})
+    for (const double stable : {0.6, 0.78, 0.9, 1.04, 1.2}) {
+      TwoGroups groups(ProposalShape::diagonal, kind);
+      std::int64_t before = 0;
+      for (const std::int64_t end : groups.adaptation.window_ends(1000)) {
+        const auto x = static_cast<double>(end);
+        const auto trial = [&](int group) { return groups.log_step(group) < std::log(stable) ? 1.0 : 0.0; };
+        while (groups.adaptation.is_trying())
+          groups.adaptation.tried(std::vector<double>{trial(0), trial(0), trial(1)});
+        for (int chain = 0; chain < 2; ++chain)
+          groups.adaptation.add_point(chain, std::vector<double>{std::cos(x), std::sin(3 * x)}, 0);
+        std::vector<double> acceptance;  // 0.8, the target, with the stable step size
+        for (const int group : {0, 0, 1})
+          acceptance.push_back(std::clamp(0.8 + 0.3 * (std::log(stable) - groups.log_step(group)), 0.0, 1.0) *
+                               static_cast<double>(end - before));
+        groups.end_window(end, acceptance);
+        before = end;
+      }
+      const bool is_raised = kind == "nuts" && stable > 0.85 && stable < kThird;
+      EXPECT_NEAR(std::exp(groups.log_step(0)), is_raised ? 1.03 * kThird : stable, 0.02)
+          << kind << ' ' << stable;
+      EXPECT_NEAR(std::exp(groups.log_step(1)), stable, 0.02) << "the group has no metric";
+    }
+}
+
 TEST(TrajectoryAdaptation, TheMeanOfTheStepSizesIsKept) {
   TwoGroups groups;
   groups.find();

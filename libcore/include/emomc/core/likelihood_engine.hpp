@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -54,9 +53,6 @@ struct GradientView {
   /// different chains at each launch.
   const std::uint8_t* wanted = nullptr;
 };
-
-/// Work with one chain, which calls evaluate() for each value and gradient that the work needs.
-using WorkOnChain = std::function<void(int chain, const std::function<void()>& evaluate)>;
 
 using device::ActiveSet;
 using device::kAllComponents;
@@ -139,11 +135,6 @@ class LikelihoodEngine {
   /// are undefined if the log likelihood is not finite. Component caches are not touched. Throws
   /// std::logic_error if capabilities().gradient is false.
   virtual void evaluate_with_gradient(EnsembleView candidate, GradientView gradient, ActiveSet active);
-  /// Calls work(chain, evaluate) for each chain, for several chains at the same time, if an engine on the
-  /// host has threads and a chain's rows fit in the cache of one; evaluate() computes for this chain what
-  /// evaluate_with_gradient() computes, in place of which this call returns. Returns false without a call of
-  /// `work` if the chains are evaluated faster together. Rethrows an exception of `work`.
-  virtual bool run_chains_apart(EnsembleView candidate, GradientView gradient, const WorkOnChain& work);
   /// Computes the same log likelihoods as evaluate() for chains whose theta differs from the last committed
   /// point in one component at most. `component` [num_chains], in the memory of the engine's device, is that
   /// component, or kAllComponents if several components or the weights differ.
@@ -167,9 +158,6 @@ class LikelihoodEngine {
 
 inline void LikelihoodEngine::evaluate_with_gradient(EnsembleView, GradientView, ActiveSet) {
   throw std::logic_error(name() + ": this likelihood has no gradient here");
-}
-inline bool LikelihoodEngine::run_chains_apart(EnsembleView, GradientView, const WorkOnChain&) {
-  return false;
 }
 
 }  // namespace emomc
