@@ -11,43 +11,52 @@ namespace emomc::device::vector {
 EMOMC_INLINE double larger(double a, double b) { return a > b ? a : b; }
 EMOMC_INLINE double absolute(double x) { return double_of(bits_of(x) & 0x7ffffffffffffffful); }
 
-/// exp(r) for |r| <= log(2) / 2, from the interpolation of (exp(r) - 1 - r) / r^2 at Chebyshev points, with
-/// an error of 1e-17.
-EMOMC_INLINE double exp_of_rest(double r) {
-  const double r2 = r * r, r4 = r2 * r2;
-  const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 0x1.11111111109b3p-7, 0x1.5555555553d63p-5),
-                              EMOMC_FMA(r, 0x1.5555555555556p-3, 0x1.0000000000001p-1));
-  const double p1 = EMOMC_FMA(r2, EMOMC_FMA(r, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16),
-                              EMOMC_FMA(r, 0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10));
-  const double p2 = EMOMC_FMA(r, 0x1.af38a9b0ec855p-26, 0x1.289185613a3d6p-22);
-  const double p = EMOMC_FMA(r4, EMOMC_FMA(r4, p2, p1), p0);
-  return 1.0 + EMOMC_FMA(r2, p, r);
-}
-
-/// x = k log 2 + r, with k in the low bits of `shifted`.
-struct ExponentAndRest {
+/// x = (m / 4) log 2 + r with |r| <= log(2) / 8, for an exponential: m is in the low bits of `shifted`, and
+/// `rest` is exp(r) - 1, from the interpolation of (exp(r) - 1 - r) / r^2 at Chebyshev points, with an error
+/// of 1.3e-17.
+struct QuartersAndRest {
   double shifted, rest;
 };
-EMOMC_INLINE ExponentAndRest exponent_and_rest(double x) {
-  constexpr double kLn2High = 0x1.62e42fefa3000p-1, kLn2Low = 0x1.3de6af278ece6p-42, kShift = 0x1.8p52;
-  const double shifted = EMOMC_FMA(x, kLog2E, kShift);
-  const double k = shifted - kShift;
-  return {shifted, EMOMC_FMA(-k, kLn2Low, EMOMC_FMA(-k, kLn2High, x))};
+EMOMC_INLINE QuartersAndRest quarters_and_rest(double x) {
+  constexpr double kLn2High = 0x1.62e42fefa3000p-3, kLn2Low = 0x1.3de6af278ece6p-44, kShift = 0x1.8p52;
+  const double shifted = EMOMC_FMA(x, 4 * kLog2E, kShift);
+  const double m = shifted - kShift;
+  const double r = EMOMC_FMA(-m, kLn2Low, EMOMC_FMA(-m, kLn2High, x));
+  const double r2 = r * r, r4 = r2 * r2;
+  const double p0 = EMOMC_FMA(r2, EMOMC_FMA(r, 0x1.111110c652807p-7, 0x1.5555555555c84p-5),
+                              EMOMC_FMA(r, 0x1.555555555674bp-3, 0.5));
+  const double p1 =
+      EMOMC_FMA(r2, 0x1.a0298f478b22ap-16, EMOMC_FMA(r, 0x1.a02d72c38601ap-13, 0x1.6c16c1304b62fp-10));
+  return {shifted, EMOMC_FMA(r2, EMOMC_FMA(r4, p1, p0), r)};
 }
 
-/// exp(x) by the method of device::exp. The exponent is lowered by one, since 2^1024 is not representable.
-/// For x below -708 the result is 2^-1022 or less and is replaced by 0.
+/// 2^(m / 4 - kLess), with m in the low bits of `shifted`. The upper bits of m are added to the exponent; its
+/// last two bits, which would be added to the mantissa, are subtracted from the mantissas of 2^(j / 4).
+template <u64 kLess>
+EMOMC_INLINE double power_of_quarters(double shifted) {
+  constexpr u64 kOne = 0x3ff0000000000000ul - (kLess << 52);
+  constexpr u64 k1 = kOne + (0x306fe0a31b715ul - (1ul << 50)), k2 = kOne + (0x6a09e667f3bcdul - (2ul << 50)),
+                k3 = kOne + (0xae89f995ad3adul - (3ul << 50));
+  const u64 m = bits_of(shifted);
+  const u64 even = (m & 2) != 0 ? k2 : kOne, odd = (m & 2) != 0 ? k3 : k1;
+  return double_of((m << 50) + ((m & 1) != 0 ? odd : even));
+}
+
+/// exp(x), as exp(r) 2^(m / 4). The exponent is lowered by one, since 2^1024 is not representable, so that
+/// for x below -707.7 the result is below 2^-1020 and is replaced by 0.
 EMOMC_INLINE double exp(double x) {
-  constexpr double kLargest = 710, kSmallest = -708.6;
-  const ExponentAndRest e = exponent_and_rest(x > kLargest ? kLargest : x < kSmallest ? kSmallest : x);
-  return exp_of_rest(e.rest) * double_of((bits_of(e.shifted) + 1022) << 52) * 2.0;
+  constexpr double kLargest = 709.8, kSmallest = -707.7;
+  const QuartersAndRest q = quarters_and_rest(x);
+  const double power = power_of_quarters<1>(q.shifted), half = EMOMC_FMA(q.rest, power, power);
+  return x < kSmallest ? 0.0 : x > kLargest ? kInfinity : 2.0 * half;
 }
 
-/// exp(x) for x <= 0. For x below -708.8 the exponent is that of 0.
+/// exp(x) for x <= 0. For x below -708 the result is 2^-1021 or less and is replaced by 0.
 EMOMC_INLINE double exp_of_negative(double x) {
-  constexpr double kSmallest = -709;
-  const ExponentAndRest e = exponent_and_rest(x < kSmallest ? kSmallest : x);
-  return exp_of_rest(e.rest) * double_of((bits_of(e.shifted) + 1023) << 52);
+  constexpr double kSmallest = -708;
+  const QuartersAndRest q = quarters_and_rest(x);
+  const double power = power_of_quarters<0>(q.shifted), value = EMOMC_FMA(q.rest, power, power);
+  return x < kSmallest ? 0.0 : value;
 }
 
 /// log(x) with x = 2^k (1 + f) and the series of log(1 + f) in f / (2 + f), from FreeBSD's msun (e_log.c, Sun
