@@ -54,27 +54,33 @@ namespace emomc::cpu::HWY_NAMESPACE {
 EMOMC_TILE_FUNCTIONS(float)
 EMOMC_TILE_FUNCTIONS(double)
 #undef EMOMC_TILE_FUNCTIONS
+#if HWY_TARGET != HWY_SCALAR
+/// Sums of the neighbours in two packs.
+template <class Tag, class Pack>
+Pack sums_of_pairs(Tag tag, Pack low, Pack high) {
+  return hn::Add(hn::ConcatEven(tag, high, low), hn::ConcatOdd(tag, high, low));
+}
+template <class Tag>
+auto sums_of_pairs(Tag tag, const double* values) {
+  return sums_of_pairs(tag, hn::LoadU(tag, values), hn::LoadU(tag, values + hn::Lanes(tag)));
+}
+#endif
 // Sums the levels of the tree, one pack at a time: three levels at once while eight neighbours have one sum,
 // so that the numbers between them stay in registers.
 double tile_sum_double(double* values, std::size_t count) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<double> tag;
   const std::size_t lanes = hn::Lanes(tag);
-  const auto sums_of_pairs = [tag](auto low, auto high) {
-    return hn::Add(hn::ConcatEven(tag, high, low), hn::ConcatOdd(tag, high, low));
-  };
-  const auto sums_of_two = [=](const double* v) {
-    return sums_of_pairs(hn::LoadU(tag, v), hn::LoadU(tag, v + lanes));
-  };
   while (count >= 2 * lanes) {
     std::size_t i = 0;
     if (count % 8 == 0) {
       const std::size_t num_sums = count / 8;
       for (; i + lanes <= num_sums; i += lanes) {
         const double* const v = values + 8 * i;
-        const auto low = sums_of_pairs(sums_of_two(v), sums_of_two(v + 2 * lanes));
-        const auto high = sums_of_pairs(sums_of_two(v + 4 * lanes), sums_of_two(v + 6 * lanes));
-        hn::StoreU(sums_of_pairs(low, high), tag, values + i);
+        const auto low = sums_of_pairs(tag, sums_of_pairs(tag, v), sums_of_pairs(tag, v + 2 * lanes));
+        const auto high =
+            sums_of_pairs(tag, sums_of_pairs(tag, v + 4 * lanes), sums_of_pairs(tag, v + 6 * lanes));
+        hn::StoreU(sums_of_pairs(tag, low, high), tag, values + i);
       }
       for (; i < num_sums; ++i) {
         const double* const v = values + 8 * i;
@@ -84,7 +90,7 @@ double tile_sum_double(double* values, std::size_t count) {
       continue;
     }
     const std::size_t pairs = count / 2;
-    for (; i + lanes <= pairs; i += lanes) hn::StoreU(sums_of_two(values + 2 * i), tag, values + i);
+    for (; i + lanes <= pairs; i += lanes) hn::StoreU(sums_of_pairs(tag, values + 2 * i), tag, values + i);
     for (; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
     if (count % 2) values[pairs] = values[count - 1] + 0.0;
     count = pairs + count % 2;

@@ -9,6 +9,7 @@
 
 #include "cpu_kernel.hpp"
 #include "emomc/likelihood/data_set.hpp"
+#include "tree_sum.hpp"
 
 namespace emomc {
 namespace {
@@ -106,6 +107,19 @@ TYPED_TEST(CpuTile, NoDensityIsMinusInfinity) {
   tile_log2_products(mixture.of(20), rows.data(), products.data());
   for (const double log : products) EXPECT_EQ(log, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(tile_sum(products.data(), products.size()), -std::numeric_limits<double>::infinity());
+}
+
+// Instructions that sum several levels of the tree at once have the bits of one addition after the other, for
+// any number of values.
+TEST(TileSum, IsThatOfTheTree) {
+  std::vector<double> values(kTileRows);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i * i + 1)) / 3;
+  for (std::size_t count = 0; count <= values.size(); ++count) {
+    std::vector<double> ours(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count)),
+        tree = ours;
+    const double sum = tile_sum(ours.data(), count), expected = tree_sum(tree);
+    EXPECT_EQ(std::memcmp(&sum, &expected, sizeof(double)), 0) << count << ": " << sum << ' ' << expected;
+  }
 }
 
 }  // namespace

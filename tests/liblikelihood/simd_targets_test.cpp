@@ -72,6 +72,8 @@ std::vector<double> results() {
   std::vector<double> products(num_products(kRows));
   tile_log2_products(mixture, tile, products.data());
   out.insert(out.end(), products.begin(), products.end());
+  std::vector<double> densities(out.begin(), out.begin() + kRows);
+  out.push_back(tile_sum(densities.data(), densities.size()));
   out.push_back(tile_sum(products.data(), products.size()));
 
   std::vector<Line> pair_lines(2 * num_blocks * kRows * sizeof(Real) / 64);
