@@ -62,9 +62,8 @@ EMOMC_INLINE void add_sums_of_lanes(const T (&lanes)[8][kSumLanes], double* sums
     two[c] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13) +
              __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
   }
-  *reinterpret_cast<EightSums*>(sums) +=
-      __builtin_shufflevector(two[0], two[1], 0, 2, 4, 6, 8, 10, 12, 14) +
-      __builtin_shufflevector(two[0], two[1], 1, 3, 5, 7, 9, 11, 13, 15);
+  *reinterpret_cast<EightSums*>(sums) += __builtin_shufflevector(two[0], two[1], 0, 2, 4, 6, 8, 10, 12, 14) +
+                                         __builtin_shufflevector(two[0], two[1], 1, 3, 5, 7, 9, 11, 13, 15);
 }
 
 /// kRows rows in the first-level cache, with columns kStride apart.
@@ -82,24 +81,30 @@ struct CachedColumns {
   /// while all columns are added.
   template <int kCoefficient, int kColumn, int kCount, int kChains>
   EMOMC_INLINE void add_products(const Real* coefficients, int stride, Real (&sums)[kChains][kRows]) const {
-    constexpr int kVectors = kRows / Lanes::kSize;
-    constexpr int kAtOnce = kVectors < Lanes::kRegisters / 2 ? kVectors : Lanes::kRegisters / 2;
+    constexpr int kVectors = kRows / Lanes::kSize, kMost = Lanes::kRegisters / 2 / kChains;
+    constexpr int kAtOnce = kVectors < kMost ? kVectors : kMost;
     static_assert(kVectors % kAtOnce == 0);
-    for (int i = 0; i < kChains; ++i)
-      for (int row = 0; row < kRows; row += kAtOnce * Lanes::kSize) {
-        Vector s[kAtOnce];
+    for (int row = 0; row < kRows; row += kAtOnce * Lanes::kSize) {
+      Vector s[kChains][kAtOnce];
+      EMOMC_UNROLL
+      for (int i = 0; i < kChains; ++i) EMOMC_UNROLL
+      for (int v = 0; v < kAtOnce; ++v) s[i][v] = Lanes::load(sums[i] + row + v * Lanes::kSize);
+      for (int k = 0; k < kCount; ++k) {
+        Vector c[kChains];
         EMOMC_UNROLL
-        for (int v = 0; v < kAtOnce; ++v) s[v] = Lanes::load(sums[i] + row + v * Lanes::kSize);
-        for (int k = 0; k < kCount; ++k) {
-          const Vector c = Lanes::all(coefficients[i * stride + kCoefficient + k]);
-          const Real* const x = column(kColumn + k) + row;
+        for (int i = 0; i < kChains; ++i) c[i] = Lanes::all(coefficients[i * stride + kCoefficient + k]);
+        const Real* const from = column(kColumn + k) + row;
+        EMOMC_UNROLL
+        for (int v = 0; v < kAtOnce; ++v) {
+          const Vector x = Lanes::load(from + v * Lanes::kSize);
           EMOMC_UNROLL
-          for (int v = 0; v < kAtOnce; ++v)
-            s[v] = Lanes::fused_vectors(c, Lanes::load(x + v * Lanes::kSize), s[v]);
+          for (int i = 0; i < kChains; ++i) s[i][v] = Lanes::fused_vectors(c[i], x, s[i][v]);
         }
-        EMOMC_UNROLL
-        for (int v = 0; v < kAtOnce; ++v) Lanes::store(s[v], sums[i] + row + v * Lanes::kSize);
       }
+      EMOMC_UNROLL
+      for (int i = 0; i < kChains; ++i) EMOMC_UNROLL
+      for (int v = 0; v < kAtOnce; ++v) Lanes::store(s[i][v], sums[i] + row + v * Lanes::kSize);
+    }
   }
 
   /// Adds the sums over rows of a[num_rows] times each of kCount columns from kColumn on to the sums from
@@ -107,7 +112,8 @@ struct CachedColumns {
   template <int kCoefficient, int kColumn, int kCount>
   EMOMC_INLINE void add_products_of_rows(const Real* a, int num_rows, double* sums) const {
     int k = 0;
-    for (; k + 8 <= kCount; k += 8) add_products_of_columns<8>(a, kColumn + k, num_rows, sums + kCoefficient + k);
+    for (; k + 8 <= kCount; k += 8)
+      add_products_of_columns<8>(a, kColumn + k, num_rows, sums + kCoefficient + k);
     if constexpr (kCount % 8 >= 4) {
       add_products_of_columns<4>(a, kColumn + k, num_rows, sums + kCoefficient + k);
       k += 4;
@@ -128,7 +134,8 @@ struct CachedColumns {
         const Vector factor = Lanes::load(a + row + v * Lanes::kSize);
         EMOMC_UNROLL
         for (int c = 0; c < kCount; ++c)
-          s[c][v] = Lanes::fused_vectors(factor, Lanes::load(x + c * kStride + row + v * Lanes::kSize), s[c][v]);
+          s[c][v] =
+              Lanes::fused_vectors(factor, Lanes::load(x + c * kStride + row + v * Lanes::kSize), s[c][v]);
       }
     }
     EMOMC_UNROLL

@@ -5,6 +5,8 @@
 #ifndef EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 #define EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 
+#include <type_traits>
+
 #include "emomc/device/cached_columns.hpp"
 #include "emomc/device/density.hpp"
 
@@ -65,22 +67,23 @@ __attribute__((noinline)) void log_densities_of_rows(const Real* __restrict coef
 }
 
 /// The sums of products of one of the rows of CachedColumns for one parameter vector; neighbouring sums are
-/// kRows apart.
-template <class Real, int kRows>
+/// kDistance apart.
+template <class Real, int kDistance>
 struct SumsOfRow {
   const Real* first;
-  EMOMC_INLINE Real operator[](int l) const { return first[l * kRows]; }
+  EMOMC_INLINE Real operator[](int l) const { return first[l * kDistance]; }
 };
 
-/// Writes the log densities of rows from their sums of products, [sum][kRows].
-template <class Model, int kStride, int kRows, class Real>
+/// Writes the log densities of rows from their sums of products; neighbouring sums of a row are kDistance
+/// apart.
+template <class Model, int kStride, int kDistance, class Real>
 __attribute__((noinline)) void log_densities_of_sums(const Real* __restrict coefficients,
                                                      const Real* __restrict rows, const Real* __restrict sums,
                                                      int num_rows, double* __restrict out) {
   const Model model{};
   for (int row = 0; row < num_rows; ++row)
     out[row] = static_cast<double>(model.template log_density_of<Real>(
-        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}));
+        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kDistance>{sums + row}));
 }
 
 /// A copy of some rows of a tile, [column][kTileRows], which stays in the first-level cache for all parameter
@@ -104,6 +107,27 @@ struct ChunkOfTile {
   }
 };
 
+/// Calls use(chain, sums, distance) for each parameter vector with the sums of products of kRows rows;
+/// neighbouring sums of a row are `distance` apart, an integral_constant. Two vectors read each column once.
+template <class Model, int kRows, class Real, class Columns, class Use>
+EMOMC_INLINE void for_each_chain_with_sums(const Real* const* coefficients, int num_chains,
+                                           const Columns& columns, const Use& use) {
+  constexpr int kSums = Model::num_product_sums, kTogether = 2;
+  int chain = 0;
+  for (; chain + kTogether <= num_chains; chain += kTogether) {
+    alignas(64) Real sums[kSums][kTogether][kRows];
+    const int stride = static_cast<int>(coefficients[chain + 1] - coefficients[chain]);
+    Model::sum_products(coefficients[chain], stride, columns, sums);
+    for (int i = 0; i < kTogether; ++i)
+      use(chain + i, &sums[0][i][0], std::integral_constant<int, kTogether * kRows>());
+  }
+  for (; chain < num_chains; ++chain) {
+    alignas(64) Real sums[kSums][1][kRows];
+    Model::sum_products(coefficients[chain], 0, columns, sums);
+    use(chain, &sums[0][0][0], std::integral_constant<int, kRows>());
+  }
+}
+
 /// Writes the log densities of the rows of a tile, [column][kTileRows], for some parameter vectors:
 /// out[chain][row]. Rows are copied in chunks, so that they are in the first-level cache for all vectors. The
 /// copies also avoid the columns' distances, multiples of 4 KiB, of which that cache holds about 12.
@@ -111,28 +135,25 @@ template <class Model, class Real>
 void log_densities_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
                              double* const* out) {
   constexpr int kRows = ChunkOfTile<Model, Real>::kRows, kStride = ChunkOfTile<Model, Real>::kStride;
-  constexpr int kCoefficients = DensityCoefficients<Model>::padded;
   ChunkOfTile<Model, Real> chunk;
   for (int first = 0; first < num_rows; first += kRows) {
     const int count = num_rows - first < kRows ? num_rows - first : kRows;
     chunk.load(tile, first);
-    for (int chain = 0; chain < num_chains; ++chain) {
-      if constexpr (kSumsProducts<Model>) {
-        constexpr int kSums = Model::num_product_sums;
-        alignas(64) Real sums[kSums][1][kRows];
-        Model::sum_products(coefficients[chain], kCoefficients,
-                            CachedColumns<Real, kStride, kRows>{chunk.values}, sums);
-        log_densities_of_sums<Model, kStride, kRows>(coefficients[chain], chunk.values, &sums[0][0][0], count,
-                                                     out[chain] + first);
-      } else {
+    if constexpr (kSumsProducts<Model>)
+      for_each_chain_with_sums<Model, kRows>(
+          coefficients, num_chains, CachedColumns<Real, kStride, kRows>{chunk.values},
+          [&](int chain, const Real* sums, auto distance) {
+            log_densities_of_sums<Model, kStride, distance()>(coefficients[chain], chunk.values, sums, count,
+                                                              out[chain] + first);
+          });
+    else
+      for (int chain = 0; chain < num_chains; ++chain)
         log_densities_of_rows<Model, kStride>(coefficients[chain], chunk.values, count, out[chain] + first);
-      }
-    }
   }
 }
 
 /// Writes the log densities of rows, and the numbers of log_density_and_adjoints(), [number][kRows].
-template <class Model, int kStride, int kRows, class Real>
+template <class Model, int kStride, int kRows, int kDistance, class Real>
 __attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficients,
                                                 const Real* __restrict rows, const Real* __restrict sums,
                                                 int num_rows, double* __restrict out,
@@ -141,7 +162,7 @@ __attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficie
   for (int row = 0; row < num_rows; ++row) {
     Real a[Model::num_adjoints];
     out[row] = static_cast<double>(model.template log_density_and_adjoints<Real>(
-        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}, a));
+        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kDistance>{sums + row}, a));
     for (int m = 0; m < Model::num_adjoints; ++m) adjoints[m * kRows + row] = a[m];
   }
 }
@@ -151,25 +172,22 @@ void gradient_sums_of_chains(const Real* const* coefficients, int num_chains, co
                              double* const* out, double* const* sums) {
   using Chunk = ChunkOfTile<Model, Real>;
   constexpr int kRows = Chunk::kRows, kStride = Chunk::kStride;
-  constexpr int kCoefficients = DensityCoefficients<Model>::padded;
   Chunk chunk;
   for (int first = 0; first < num_rows; first += kRows) {
     const int count = num_rows - first < kRows ? num_rows - first : kRows;
     chunk.load(tile, first);
     const CachedColumns<Real, kStride, kRows> columns{chunk.values};
-    for (int chain = 0; chain < num_chains; ++chain) {
+    const auto add = [&](int chain, const Real* products, auto distance) {
       alignas(64) Real adjoints[Model::num_adjoints][kRows] = {};
-      if constexpr (kSumsProducts<Model>) {
-        alignas(64) Real products[Model::num_product_sums][1][kRows];
-        Model::sum_products(coefficients[chain], kCoefficients, columns, products);
-        adjoints_of_rows<Model, kStride, kRows>(coefficients[chain], chunk.values, &products[0][0][0], count,
-                                                out[chain] + first, &adjoints[0][0]);
-      } else {
-        adjoints_of_rows<Model, kStride, kRows, Real>(coefficients[chain], chunk.values, nullptr, count,
-                                                      out[chain] + first, &adjoints[0][0]);
-      }
+      adjoints_of_rows<Model, kStride, kRows, distance()>(coefficients[chain], chunk.values, products, count,
+                                                          out[chain] + first, &adjoints[0][0]);
       Model::template add_adjoints<kRows>(columns, adjoints, count, sums[chain]);
-    }
+    };
+    if constexpr (kSumsProducts<Model>)
+      for_each_chain_with_sums<Model, kRows>(coefficients, num_chains, columns, add);
+    else
+      for (int chain = 0; chain < num_chains; ++chain)
+        add(chain, static_cast<const Real*>(nullptr), std::integral_constant<int, kRows>());
   }
 }
 
