@@ -17,12 +17,13 @@ template <class Real>
 struct DensityFunctions {
   double (*prepare)(const double* theta, Real* coefficients, double* scratch);
   void (*log_densities)(const Real* coefficients, const Real* tile, int num_rows, double* out);
-  void (*log_densities_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
-                                  int num_rows, double* const* out);
+  /// Writes sums of log densities of neighbouring rows to out[chain], and returns how many.
+  int (*partial_sums_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
+                                int num_rows, double* const* out);
   /// Also adds the sums over rows that the gradient needs to sums[chain][num_gradient_sums]; null where there
   /// is no gradient.
-  void (*gradient_sums_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
-                                  int num_rows, double* const* out, double* const* sums);
+  int (*gradient_sums_of_chains)(const Real* const* coefficients, int num_chains, const Real* tile,
+                                 int num_rows, double* const* out, double* const* sums);
 };
 
 /// The likelihood that the library's function emomc_density_library() returns.
@@ -40,7 +41,7 @@ struct DensityLibrary {
   DensityFunctions<float> float32;
   DensityFunctions<double> float64;
 };
-inline constexpr int kDensityLibraryVersion = 3;
+inline constexpr int kDensityLibraryVersion = 4;
 
 template <class Model, class Real>
 double prepare_density(const double* theta, Real* coefficients, double* scratch) {
@@ -128,28 +129,70 @@ EMOMC_INLINE void for_each_chain_with_sums(const Real* const* coefficients, int 
   }
 }
 
-/// Writes the log densities of the rows of a tile, [column][kTileRows], for some parameter vectors:
-/// out[chain][row]. Rows are copied in chunks, so that they are in the first-level cache for all vectors. The
-/// copies also avoid the columns' distances, multiples of 4 KiB, of which that cache holds about 12.
-template <class Model, class Real>
-void log_densities_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
-                             double* const* out) {
+/// The sum of values[count] in the order of tree_sum() (tree_sum.hpp), for count <= kRows; overwrites the
+/// values.
+template <int kRows>
+EMOMC_INLINE double sum_in_tree(double (&values)[kRows], int count) {
+  if (count < kRows) {
+    while (count > 1) {
+      const int pairs = count / 2;
+      for (int i = 0; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+      if (count % 2) values[pairs] = values[count - 1] + 0.0;
+      count = pairs + count % 2;
+    }
+    return values[0];
+  }
+  typedef double Eight __attribute__((vector_size(64), may_alias));
+  Eight* const v = reinterpret_cast<Eight*>(values);
+  EMOMC_UNROLL
+  for (int n = kRows / 16; n > 0; n /= 2) EMOMC_UNROLL
+  for (int i = 0; i < n; ++i)
+    v[i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 2, 4, 6, 8, 10, 12, 14) +
+           __builtin_shufflevector(v[2 * i], v[2 * i + 1], 1, 3, 5, 7, 9, 11, 13, 15);
+  const Eight& a = v[0];
+  return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]));
+}
+
+/// Calls use(chain, first, count, log densities) for each chunk of the rows of a tile, [column][kTileRows],
+/// and each parameter vector. Rows are copied in chunks, so that they are in the first-level cache for all
+/// vectors. The copies also avoid the columns' distances, multiples of 4 KiB, of which that cache holds about
+/// 12.
+template <class Model, class Real, class Use>
+EMOMC_INLINE void for_each_chunk(const Real* const* coefficients, int num_chains, const Real* tile,
+                                 int num_rows, const Use& use) {
   constexpr int kRows = ChunkOfTile<Model, Real>::kRows, kStride = ChunkOfTile<Model, Real>::kStride;
   ChunkOfTile<Model, Real> chunk;
+  alignas(64) double densities[kRows];
   for (int first = 0; first < num_rows; first += kRows) {
     const int count = num_rows - first < kRows ? num_rows - first : kRows;
     chunk.load(tile, first);
     if constexpr (kSumsProducts<Model>)
-      for_each_chain_with_sums<Model, kRows>(
-          coefficients, num_chains, CachedColumns<Real, kStride, kRows>{chunk.values},
-          [&](int chain, const Real* sums, auto distance) {
-            log_densities_of_sums<Model, kStride, distance()>(coefficients[chain], chunk.values, sums, count,
-                                                              out[chain] + first);
-          });
+      for_each_chain_with_sums<Model, kRows>(coefficients, num_chains,
+                                             CachedColumns<Real, kStride, kRows>{chunk.values},
+                                             [&](int chain, const Real* sums, auto distance) {
+                                               log_densities_of_sums<Model, kStride, distance()>(
+                                                   coefficients[chain], chunk.values, sums, count, densities);
+                                               use(chain, first, count, densities);
+                                             });
     else
-      for (int chain = 0; chain < num_chains; ++chain)
-        log_densities_of_rows<Model, kStride>(coefficients[chain], chunk.values, count, out[chain] + first);
+      for (int chain = 0; chain < num_chains; ++chain) {
+        log_densities_of_rows<Model, kStride>(coefficients[chain], chunk.values, count, densities);
+        use(chain, first, count, densities);
+      }
   }
+}
+
+/// Writes the sum of the log densities of each chunk to out[chain], since the densities of all rows and
+/// vectors would not fit in the first-level cache. Returns the number of chunks.
+template <class Model, class Real>
+int partial_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
+                           double* const* out) {
+  constexpr int kRows = ChunkOfTile<Model, Real>::kRows;
+  for_each_chunk<Model>(coefficients, num_chains, tile, num_rows,
+                        [out](int chain, int first, int count, double(&densities)[kRows]) {
+                          out[chain][first / kRows] = sum_in_tree(densities, count);
+                        });
+  return (num_rows + kRows - 1) / kRows;
 }
 
 /// Writes the log densities of rows, and the numbers of log_density_and_adjoints(), [number][kRows].
@@ -168,8 +211,8 @@ __attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficie
 }
 
 template <class Model, class Real>
-void gradient_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
-                             double* const* out, double* const* sums) {
+int gradient_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile, int num_rows,
+                            double* const* out, double* const* sums) {
   using Chunk = ChunkOfTile<Model, Real>;
   constexpr int kRows = Chunk::kRows, kStride = Chunk::kStride;
   Chunk chunk;
@@ -178,9 +221,11 @@ void gradient_sums_of_chains(const Real* const* coefficients, int num_chains, co
     chunk.load(tile, first);
     const CachedColumns<Real, kStride, kRows> columns{chunk.values};
     const auto add = [&](int chain, const Real* products, auto distance) {
+      alignas(64) double densities[kRows];
       alignas(64) Real adjoints[Model::num_adjoints][kRows] = {};
       adjoints_of_rows<Model, kStride, kRows, distance()>(coefficients[chain], chunk.values, products, count,
-                                                          out[chain] + first, &adjoints[0][0]);
+                                                          densities, &adjoints[0][0]);
+      out[chain][first / kRows] = sum_in_tree(densities, count);
       Model::template add_adjoints<kRows>(columns, adjoints, count, sums[chain]);
     };
     if constexpr (kSumsProducts<Model>)
@@ -189,6 +234,7 @@ void gradient_sums_of_chains(const Real* const* coefficients, int num_chains, co
       for (int chain = 0; chain < num_chains; ++chain)
         add(chain, static_cast<const Real*>(nullptr), std::integral_constant<int, kRows>());
   }
+  return (num_rows + kRows - 1) / kRows;
 }
 
 template <class Model>
@@ -201,7 +247,10 @@ void log_densities_of_tile(const Real* coefficients, const Real* tile, int num_r
   if constexpr (Model::num_columns <= 12)
     log_densities_of_rows<Model, kTileRows>(coefficients, tile, num_rows, out);
   else
-    log_densities_of_chains<Model>(&coefficients, 1, tile, num_rows, &out);
+    for_each_chunk<Model>(&coefficients, 1, tile, num_rows,
+                          [out](int, int first, int count, const double* densities) {
+                            for (int row = 0; row < count; ++row) out[first + row] = densities[row];
+                          });
 }
 
 template <int kCount>
@@ -212,7 +261,7 @@ constexpr int num_blocks_of(const ParameterDescription (&)[kCount]) {
 template <class Model, class Real>
 constexpr DensityFunctions<Real> density_functions() {
   DensityFunctions<Real> functions{prepare_density<Model, Real>, log_densities_of_tile<Model, Real>,
-                                   log_densities_of_chains<Model, Real>, nullptr};
+                                   partial_sums_of_chains<Model, Real>, nullptr};
   if constexpr (kHasGradient<Model>) functions.gradient_sums_of_chains = gradient_sums_of_chains<Model, Real>;
   return functions;
 }

@@ -47,15 +47,15 @@ class DensityTiles final : public TileArithmetic<Real> {
   int chains_at_once() const override { return 16; }
   std::size_t partial_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile,
                                      int num_rows, double* const* out) const override {
-    functions_.log_densities_of_chains(coefficients, num_chains, tile, num_rows, out);
-    return static_cast<std::size_t>(num_rows);
+    return static_cast<std::size_t>(
+        functions_.partial_sums_of_chains(coefficients, num_chains, tile, num_rows, out));
   }
   int num_gradient_sums() const override { return library_.num_gradient_sums; }
   std::size_t add_gradient_sums_of_chains(const Real* const* coefficients, int num_chains, const Real* tile,
                                           int num_rows, double* const* out,
                                           double* const* sums) const override {
-    functions_.gradient_sums_of_chains(coefficients, num_chains, tile, num_rows, out, sums);
-    return static_cast<std::size_t>(num_rows);
+    return static_cast<std::size_t>(
+        functions_.gradient_sums_of_chains(coefficients, num_chains, tile, num_rows, out, sums));
   }
   void gradient_of(const double* theta, const double* sums, std::size_t num_rows,
                    double* gradient) const override {
