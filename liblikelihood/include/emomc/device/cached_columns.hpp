@@ -79,31 +79,24 @@ struct CachedColumns {
 
   /// The sums of products of density.hpp. The sums of as many rows as registers have room for stay there
   /// while all columns are added.
-  template <int kCoefficient, int kColumn, int kCount, int kChains>
-  EMOMC_INLINE void add_products(const Real* coefficients, int stride, Real (&sums)[kChains][kRows]) const {
-    constexpr int kVectors = kRows / Lanes::kSize, kMost = Lanes::kRegisters / 2 / kChains;
-    constexpr int kAtOnce = kVectors < kMost ? kVectors : kMost;
+  template <int kCoefficient, int kColumn, int kCount>
+  EMOMC_INLINE void add_products(const Real* coefficients, int /*stride*/, Real (&sums)[1][kRows]) const {
+    constexpr int kVectors = kRows / Lanes::kSize;
+    constexpr int kAtOnce = kVectors < Lanes::kRegisters / 2 ? kVectors : Lanes::kRegisters / 2;
     static_assert(kVectors % kAtOnce == 0);
     for (int row = 0; row < kRows; row += kAtOnce * Lanes::kSize) {
-      Vector s[kChains][kAtOnce];
+      Vector s[kAtOnce];
       EMOMC_UNROLL
-      for (int i = 0; i < kChains; ++i) EMOMC_UNROLL
-      for (int v = 0; v < kAtOnce; ++v) s[i][v] = Lanes::load(sums[i] + row + v * Lanes::kSize);
+      for (int v = 0; v < kAtOnce; ++v) s[v] = Lanes::load(sums[0] + row + v * Lanes::kSize);
       for (int k = 0; k < kCount; ++k) {
-        Vector c[kChains];
+        const Vector c = Lanes::all(coefficients[kCoefficient + k]);
+        const Real* const x = column(kColumn + k) + row;
         EMOMC_UNROLL
-        for (int i = 0; i < kChains; ++i) c[i] = Lanes::all(coefficients[i * stride + kCoefficient + k]);
-        const Real* const from = column(kColumn + k) + row;
-        EMOMC_UNROLL
-        for (int v = 0; v < kAtOnce; ++v) {
-          const Vector x = Lanes::load(from + v * Lanes::kSize);
-          EMOMC_UNROLL
-          for (int i = 0; i < kChains; ++i) s[i][v] = Lanes::fused_vectors(c[i], x, s[i][v]);
-        }
+        for (int v = 0; v < kAtOnce; ++v)
+          s[v] = Lanes::fused_vectors(c, Lanes::load(x + v * Lanes::kSize), s[v]);
       }
       EMOMC_UNROLL
-      for (int i = 0; i < kChains; ++i) EMOMC_UNROLL
-      for (int v = 0; v < kAtOnce; ++v) Lanes::store(s[i][v], sums[i] + row + v * Lanes::kSize);
+      for (int v = 0; v < kAtOnce; ++v) Lanes::store(s[v], sums[0] + row + v * Lanes::kSize);
     }
   }
 

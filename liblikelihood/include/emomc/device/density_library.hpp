@@ -5,8 +5,6 @@
 #ifndef EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 #define EMOMC_DEVICE_DENSITY_LIBRARY_HPP
 
-#include <type_traits>
-
 #include "emomc/device/cached_columns.hpp"
 #include "emomc/device/density.hpp"
 
@@ -68,23 +66,22 @@ __attribute__((noinline)) void log_densities_of_rows(const Real* __restrict coef
 }
 
 /// The sums of products of one of the rows of CachedColumns for one parameter vector; neighbouring sums are
-/// kDistance apart.
-template <class Real, int kDistance>
+/// kRows apart.
+template <class Real, int kRows>
 struct SumsOfRow {
   const Real* first;
-  EMOMC_INLINE Real operator[](int l) const { return first[l * kDistance]; }
+  EMOMC_INLINE Real operator[](int l) const { return first[l * kRows]; }
 };
 
-/// Writes the log densities of rows from their sums of products; neighbouring sums of a row are kDistance
-/// apart.
-template <class Model, int kStride, int kDistance, class Real>
+/// Writes the log densities of rows from their sums of products, [sum][kRows].
+template <class Model, int kStride, int kRows, class Real>
 __attribute__((noinline)) void log_densities_of_sums(const Real* __restrict coefficients,
                                                      const Real* __restrict rows, const Real* __restrict sums,
                                                      int num_rows, double* __restrict out) {
   const Model model{};
   for (int row = 0; row < num_rows; ++row)
     out[row] = static_cast<double>(model.template log_density_of<Real>(
-        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kDistance>{sums + row}));
+        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}));
 }
 
 /// A copy of some rows of a tile, [column][kTileRows], which stays in the first-level cache for all parameter
@@ -107,27 +104,6 @@ struct ChunkOfTile {
     }
   }
 };
-
-/// Calls use(chain, sums, distance) for each parameter vector with the sums of products of kRows rows;
-/// neighbouring sums of a row are `distance` apart, an integral_constant. Two vectors read each column once.
-template <class Model, int kRows, class Real, class Columns, class Use>
-EMOMC_INLINE void for_each_chain_with_sums(const Real* const* coefficients, int num_chains,
-                                           const Columns& columns, const Use& use) {
-  constexpr int kSums = Model::num_product_sums, kTogether = 2;
-  int chain = 0;
-  for (; chain + kTogether <= num_chains; chain += kTogether) {
-    alignas(64) Real sums[kSums][kTogether][kRows];
-    const int stride = static_cast<int>(coefficients[chain + 1] - coefficients[chain]);
-    Model::sum_products(coefficients[chain], stride, columns, sums);
-    for (int i = 0; i < kTogether; ++i)
-      use(chain + i, &sums[0][i][0], std::integral_constant<int, kTogether * kRows>());
-  }
-  for (; chain < num_chains; ++chain) {
-    alignas(64) Real sums[kSums][1][kRows];
-    Model::sum_products(coefficients[chain], 0, columns, sums);
-    use(chain, &sums[0][0][0], std::integral_constant<int, kRows>());
-  }
-}
 
 /// The sum of values[count] in the order of tree_sum() (tree_sum.hpp), for count <= kRows; overwrites the
 /// values.
@@ -161,24 +137,24 @@ template <class Model, class Real, class Use>
 EMOMC_INLINE void for_each_chunk(const Real* const* coefficients, int num_chains, const Real* tile,
                                  int num_rows, const Use& use) {
   constexpr int kRows = ChunkOfTile<Model, Real>::kRows, kStride = ChunkOfTile<Model, Real>::kStride;
+  constexpr int kCoefficients = DensityCoefficients<Model>::padded;
   ChunkOfTile<Model, Real> chunk;
   alignas(64) double densities[kRows];
   for (int first = 0; first < num_rows; first += kRows) {
     const int count = num_rows - first < kRows ? num_rows - first : kRows;
     chunk.load(tile, first);
-    if constexpr (kSumsProducts<Model>)
-      for_each_chain_with_sums<Model, kRows>(coefficients, num_chains,
-                                             CachedColumns<Real, kStride, kRows>{chunk.values},
-                                             [&](int chain, const Real* sums, auto distance) {
-                                               log_densities_of_sums<Model, kStride, distance()>(
-                                                   coefficients[chain], chunk.values, sums, count, densities);
-                                               use(chain, first, count, densities);
-                                             });
-    else
-      for (int chain = 0; chain < num_chains; ++chain) {
+    for (int chain = 0; chain < num_chains; ++chain) {
+      if constexpr (kSumsProducts<Model>) {
+        alignas(64) Real sums[Model::num_product_sums][1][kRows];
+        Model::sum_products(coefficients[chain], kCoefficients,
+                            CachedColumns<Real, kStride, kRows>{chunk.values}, sums);
+        log_densities_of_sums<Model, kStride, kRows>(coefficients[chain], chunk.values, &sums[0][0][0], count,
+                                                     densities);
+      } else {
         log_densities_of_rows<Model, kStride>(coefficients[chain], chunk.values, count, densities);
-        use(chain, first, count, densities);
       }
+      use(chain, first, count, densities);
+    }
   }
 }
 
@@ -196,7 +172,7 @@ int partial_sums_of_chains(const Real* const* coefficients, int num_chains, cons
 }
 
 /// Writes the log densities of rows, and the numbers of log_density_and_adjoints(), [number][kRows].
-template <class Model, int kStride, int kRows, int kDistance, class Real>
+template <class Model, int kStride, int kRows, class Real>
 __attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficients,
                                                 const Real* __restrict rows, const Real* __restrict sums,
                                                 int num_rows, double* __restrict out,
@@ -205,7 +181,7 @@ __attribute__((noinline)) void adjoints_of_rows(const Real* __restrict coefficie
   for (int row = 0; row < num_rows; ++row) {
     Real a[Model::num_adjoints];
     out[row] = static_cast<double>(model.template log_density_and_adjoints<Real>(
-        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kDistance>{sums + row}, a));
+        coefficients, RowOfColumns<Real, kStride>{rows + row}, SumsOfRow<Real, kRows>{sums + row}, a));
     for (int m = 0; m < Model::num_adjoints; ++m) adjoints[m * kRows + row] = a[m];
   }
 }
@@ -215,24 +191,27 @@ int gradient_sums_of_chains(const Real* const* coefficients, int num_chains, con
                             double* const* out, double* const* sums) {
   using Chunk = ChunkOfTile<Model, Real>;
   constexpr int kRows = Chunk::kRows, kStride = Chunk::kStride;
+  constexpr int kCoefficients = DensityCoefficients<Model>::padded;
   Chunk chunk;
   for (int first = 0; first < num_rows; first += kRows) {
     const int count = num_rows - first < kRows ? num_rows - first : kRows;
     chunk.load(tile, first);
     const CachedColumns<Real, kStride, kRows> columns{chunk.values};
-    const auto add = [&](int chain, const Real* products, auto distance) {
+    for (int chain = 0; chain < num_chains; ++chain) {
       alignas(64) double densities[kRows];
       alignas(64) Real adjoints[Model::num_adjoints][kRows] = {};
-      adjoints_of_rows<Model, kStride, kRows, distance()>(coefficients[chain], chunk.values, products, count,
-                                                          densities, &adjoints[0][0]);
+      if constexpr (kSumsProducts<Model>) {
+        alignas(64) Real products[Model::num_product_sums][1][kRows];
+        Model::sum_products(coefficients[chain], kCoefficients, columns, products);
+        adjoints_of_rows<Model, kStride, kRows>(coefficients[chain], chunk.values, &products[0][0][0], count,
+                                                densities, &adjoints[0][0]);
+      } else {
+        adjoints_of_rows<Model, kStride, kRows, Real>(coefficients[chain], chunk.values, nullptr, count,
+                                                      densities, &adjoints[0][0]);
+      }
       out[chain][first / kRows] = sum_in_tree(densities, count);
       Model::template add_adjoints<kRows>(columns, adjoints, count, sums[chain]);
-    };
-    if constexpr (kSumsProducts<Model>)
-      for_each_chain_with_sums<Model, kRows>(coefficients, num_chains, columns, add);
-    else
-      for (int chain = 0; chain < num_chains; ++chain)
-        add(chain, static_cast<const Real*>(nullptr), std::integral_constant<int, kRows>());
+    }
   }
   return (num_rows + kRows - 1) / kRows;
 }
