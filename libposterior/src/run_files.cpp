@@ -88,7 +88,9 @@ RunFiles::RunFiles(const RunConfig& config, const SampledChains& chains, DataFac
       started_(std::chrono::steady_clock::now()),
       last_checkpoint_(started_),
       started_at_(utc_now()),
-      end_(config.sampler) {}
+      end_(config.sampler) {
+  refuse_inputs_in(directory_, data_.files);
+}
 
 RunFiles::RunFiles(const RunConfig& config, const RunSetup& setup, RunIdentity identity,
                    std::function<Continue(const Progress&)> on_progress)

@@ -108,6 +108,17 @@ void check_run_directory(const fs::path& directory, ExistingRun policy) {
   refuse_links(directory);
 }
 
+void refuse_inputs_in(const fs::path& directory, std::span<const std::string> inputs) {
+  for (const fs::path input : inputs) {
+    std::error_code error;
+    const fs::path folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
+    if (fs::is_regular_file(input, error) && fs::equivalent(folder, directory, error))
+      throw InputError(input.string() +
+                       ": the run reads this file, which is in its directory and which it might " +
+                       "replace; move the file, or choose another --output");
+  }
+}
+
 bool prepare_run_directory(const fs::path& directory, ExistingRun policy) {
   check_run_directory(directory, policy);
   make_directories(directory / "chains");

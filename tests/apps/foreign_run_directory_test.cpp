@@ -37,6 +37,19 @@ class ForeignRunDirectory : public ::testing::Test {
   }
 };
 
+// A table whose name is that of a file of a run would be removed with the files of the earlier run.
+TEST_F(ForeignRunDirectory, ARunRefusesToReadDataOfItsOwnDirectory) {
+  const std::string rows = folder.read("data.csv");
+  for (const std::string name : {"predictions.csv", "summary.csv"})
+    for (const std::string how : {"--force", "--resume"}) {
+      folder.write("mine/" + name, rows);
+      testing::expect_refused(
+          folder, "run run.yaml -q --output mine " + how + " --set data.file=mine/../mine/" + name,
+          {name, "which is in its directory", "choose another --output"});
+      EXPECT_EQ(folder.read("mine/" + name), rows);
+    }
+}
+
 // Commands that read the data again accept only regular files, whose content must have the right SHA-256.
 TEST_F(ForeignRunDirectory, DataAreReadOnlyWhereTheyAreFilesOfTheRightHash) {
   ASSERT_LE(folder.run("compare mine other").exit_code, 1);  // exit code 1 means that diagnose rejects a run

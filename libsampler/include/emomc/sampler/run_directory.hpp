@@ -191,6 +191,9 @@ enum class ExistingRun { refuse, resume, overwrite };
 bool prepare_run_directory(const std::filesystem::path& directory, ExistingRun policy);
 /// Makes the checks of prepare_run_directory without changing anything.
 void check_run_directory(const std::filesystem::path& directory, ExistingRun policy);
+/// Throws InputError if one of `inputs`, files that a run reads, is a file of `directory` itself: a run
+/// removes or replaces files with the names of its own.
+void refuse_inputs_in(const std::filesystem::path& directory, std::span<const std::string> inputs);
 
 /// A lock that is held while a process works on a run directory; creates the directory if it does not exist.
 /// A second process waits up to two seconds, long enough for a killed process to release its lock, and then
