@@ -278,6 +278,11 @@ TEST_F(Softmax, AManifestIsNotReplacedByFunctionals) {
   expect_refused("features --corpus manifest corpus/functionals.csv -o corpus --functionals cepstra --force",
                  {"corpus/functionals.csv", "reads this file"});
   EXPECT_EQ(folder.read("corpus/functionals.csv"), manifest);
+  // Tables of frames have the names of classes and speakers.
+  folder.write("corpus/glad_s1.csv", manifest);
+  expect_refused("features --corpus manifest corpus/glad_s1.csv -o corpus --force",
+                 {"the command reads corpus/glad_s1.csv in this directory", "choose another -o"});
+  EXPECT_EQ(folder.read("corpus/glad_s1.csv"), manifest);
 }
 
 // Two classes of two pairs: NaN stays the worst, whatever comes after it.

@@ -114,6 +114,12 @@ int features(const Options& options) {
   for (const char* name : {kFunctionals, kRecord})
     if (of_utterances || name == kRecord)
       refuse_input_as_output(directory / name, std::vector<std::filesystem::path>{options.path});
+  // Tables have the names of classes and speakers, which are not known yet.
+  const std::filesystem::path list = std::filesystem::absolute(options.path).lexically_normal();
+  if (std::error_code error; !of_utterances && std::filesystem::is_regular_file(list, error) &&
+                             std::filesystem::equivalent(list.parent_path(), directory, error))
+    throw InputError(options.output + ": the command reads " + options.path +
+                     " in this directory, and a table might replace it; choose another -o");
   CorpusFeatures extracted =
       extract_corpus(config.corpus, config.features, options.threads,
                      show_recordings(options.quiet ? Verbosity::quiet : Verbosity::normal),
