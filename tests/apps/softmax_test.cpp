@@ -272,7 +272,7 @@ TEST_F(Softmax, FunctionalsAreWrittenAsATable) {
                  {"--functionals"});
 }
 
-TEST_F(Softmax, AManifestIsNotReplacedByFunctionals) {
+TEST_F(Softmax, AManifestIsNotReplaced) {
   const std::string manifest = "path,label,speaker\nglad/s1/take0.wav,glad,s1\n";
   folder.write("corpus/functionals.csv", manifest);
   expect_refused("features --corpus manifest corpus/functionals.csv -o corpus --functionals cepstra --force",
