@@ -51,7 +51,7 @@ TEST(Stack, IsThatOfTheProgram) {
 TEST(Stack, SaysThatEqualWeightsPredictAsWell) {
   DrawSet draws;
   draws.names = {"log_density", "log_likelihood"};
-  draws.chains = {0, 1};
+  draws.chains = {"0", "1"};
   draws.num_draws = 100;
   std::vector<double> of_chain(draws.num_draws);
   for (std::size_t i = 0; i < of_chain.size(); ++i) of_chain[i] = 0.001 * static_cast<double>(i * 37 % 100);
