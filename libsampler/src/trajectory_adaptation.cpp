@@ -35,7 +35,7 @@ constexpr double kMostWithoutMetric = 10;
 // Three fitted leapfrogs of this step size are half a turn, or a little more, of a posterior with the
 // metric's covariance. With a step size that is up to kMostRaised times smaller, a tree that has not turned
 // after three leapfrogs is doubled and returns to its beginning.
-constexpr double kHalfTurnOfThree = 1.03 * 3.141592653589793 / 3, kMostRaised = 1.3;
+constexpr double kHalfTurnOfThree = 1.1 * 3.141592653589793 / 3, kMostRaised = 1.4;
 constexpr double kLeastLogStep = -60, kGreatestLogStep = 20;
 // Prior points and relative variance of Stan's regularisation of the metric.
 constexpr double kPriorPoints = 5, kPriorVariance = 1e-3;
