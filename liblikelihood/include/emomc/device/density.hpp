@@ -124,7 +124,8 @@ EMOMC_INLINE void begin_products(const T* coefficients, int stride, T (&sums)[kC
 }
 
 /// Adds the products of kCount coefficients from kCoefficient on with as many columns from kColumn on;
-/// `rows(j, x)` loads column j of the rows into x[R].
+/// `rows(j, x)` loads column j of the rows into x[R]. Rows that declare kAddsProducts add the products
+/// themselves, one after the other as here (streamed_rows.cuh, cached_columns.hpp).
 template <int kCoefficient, int kColumn, int kCount, int kChains, int R, class T, class Rows>
 EMOMC_INLINE void add_products(const T* coefficients, int stride, const Rows& rows, T (&sums)[kChains][R]) {
   if constexpr (requires { Rows::kAddsProducts; }) {
