@@ -18,7 +18,10 @@ KINDS = {"component_wise": "{kind: component_wise}", "random_walk": "{kind: rand
          "adaptive_metropolis": "{kind: adaptive_metropolis}",
          "delayed_rejection": "{kind: delayed_rejection, shape: dense}", "independence": "{kind: independence}",
          "differential_evolution": "{kind: differential_evolution}", "stretch": "{kind: stretch}",
-         "split_merge": "{kind: split_merge}", "crank_nicolson": "{kind: crank_nicolson}"}
+         "split_merge": "{kind: split_merge}", "crank_nicolson": "{kind: crank_nicolson}",
+         "mala": "{kind: mala, shape: dense}", "hmc": "{kind: hmc, shape: dense}", "nuts": "{kind: nuts, shape: dense}",
+         "chees": "{kind: chees, shape: dense}"}
+GRADIENT = ("mala", "hmc", "nuts", "chees")  # an evaluation is one of the value and its gradient
 parser = argparse.ArgumentParser()
 parser.add_argument("--bin", default="build/release/bin")
 parser.add_argument("--sad")
@@ -38,11 +41,24 @@ def run(*command, folder):
     return done.stdout
 
 
-def evaluations_per_step(spec, chains, folder):
+def evaluations_per_step(kind, spec, chains, folder):
+    if kind in GRADIENT:  # the number of leapfrogs is known after a run only
+        pilot = sample(spec, chains, 300, 300, 1, folder)
+        return max(1, round(pilot["evaluations"] / (600 * chains)))
     check = json.loads(run("check", "config.yaml", "--json", "--set", f"sampler.proposal={spec}", "--set",
                            f"sampler.chains={chains}", "--set", "sampler.warmup=0", "--set", "sampler.draws=1",
                            "--set", "sampler.thin=1", folder=folder))
     return round(check["evaluations"] / chains)
+
+
+def sample(spec, chains, warmup, draws, thin, folder):
+    """Returns the summary of a run, and its number of evaluations."""
+    run("run", "config.yaml", "-q", "--force", "--output", "run", "--set", f"sampler.proposal={spec}",
+        "--set", f"sampler.chains={chains}", "--set", f"sampler.warmup={warmup}", "--set", f"sampler.thin={thin}",
+        "--set", f"sampler.draws={draws}", "--set", f"backend={arguments.backend}", folder=folder)
+    with open(os.path.join(folder, "run/manifest.json")) as file:
+        evaluations = json.load(file)["evaluations"]
+    return {**json.loads(run("summary", "run", "--json", folder=folder)), "evaluations": evaluations}
 
 
 def measure(target, config, free, evaluations, folder, components):
@@ -55,19 +71,15 @@ def measure(target, config, free, evaluations, folder, components):
             continue
         ensemble = kind in ("differential_evolution", "stretch")
         chains = max(2 * free, 8) if ensemble else 8
-        per_step = evaluations_per_step(spec, chains, folder)
+        per_step = evaluations_per_step(kind, spec, chains, folder)
         steps = max(evaluations // (chains * per_step), 100)
         thin = max(1, steps // 2000)
-        run("run", "config.yaml", "-q", "--force", "--output", "run", "--set", f"sampler.proposal={spec}",
-            "--set", f"sampler.chains={chains}", "--set", f"sampler.warmup={steps // 4}",
-            "--set", f"sampler.thin={thin}", "--set", f"sampler.draws={steps // thin}",
-            "--set", f"backend={arguments.backend}", folder=folder)
-        summary = json.loads(run("summary", "run", "--json", folder=folder))
+        summary = sample(spec, chains, steps // 4, steps // thin, thin, folder)
         # A quantity that never changed has no ESS.
         rows = [{key: 0 if value is None and key != "rhat" else value for key, value in row.items()}
                 for row in summary["parameters"]]
         results.append({"target": target, "proposal": kind, "ess": min(min(r["ess_bulk"], r["ess_tail"]) for r in rows),
-                        "rhat": max(float("inf") if r["rhat"] is None else r["rhat"] for r in rows), "evaluations": steps * chains * per_step,
+                        "rhat": max(float("inf") if r["rhat"] is None else r["rhat"] for r in rows), "evaluations": summary["evaluations"],
                         "seconds": summary["seconds"]["sampling"]})
         show(results[-1])
 

@@ -15,7 +15,10 @@
 namespace emomc {
 namespace {
 
-double correlated_normal(const double* x) {
+/// A log density and, if `gradient` is not null, its gradient.
+using Density = double (*)(const double* x, double* gradient);
+
+double correlated_normal(const double* x, double* gradient) {
   // The density is a first-order autoregression: x_i = sd_i z_i, and z_i given z_{i-1} is N(0.9 z_{i-1}, 1 -
   // 0.81).
   static const std::vector<double> sd = [] {
@@ -23,30 +26,40 @@ double correlated_normal(const double* x) {
     for (int i = 0; i < 100; ++i) values.push_back(std::pow(10.0, (i - 50) / 50.0));
     return values;
   }();
+  static const double kScale = std::sqrt(0.19);
   double sum = 0, before = 0;
-  for (int i = 0; i < 100; ++i) {
-    const double z = x[i] / sd[static_cast<std::size_t>(i)];
-    const double residual = i == 0 ? z : (z - 0.9 * before) / std::sqrt(0.19);
+  for (std::size_t i = 0; i < 100; ++i) {
+    const double z = x[i] / sd[i], scale = i == 0 ? 1 : kScale;
+    const double residual = (z - 0.9 * before) / scale;
     sum -= 0.5 * residual * residual;
     before = z;
+    if (!gradient) continue;
+    gradient[i] = -residual / scale / sd[i];
+    if (i > 0) gradient[i - 1] += 0.9 * residual / scale / sd[i - 1];
   }
   return sum;
 }
 
-double banana(const double* x) {
+double banana(const double* x, double* gradient) {
   const double y = x[1] - 0.03 * (x[0] * x[0] - 100);
+  if (gradient) {
+    gradient[0] = -0.01 * x[0] + 0.06 * x[0] * y;
+    gradient[1] = -y;
+  }
   return -0.005 * x[0] * x[0] - 0.5 * y * y;
 }
 
-void measure(const char* name, int dim, double (*log_density)(const double*), const std::string& kind) {
+void measure(const char* name, int dim, Density density, const std::string& kind) {
   ParameterLayout layout;
   layout.blocks.push_back({"x", {dim}, Support::real, DataUnit::none, Influence::everything, 0, -1});
   PriorSet prior;
   prior.blocks["x"] = {PriorFamily::normal, {{{}, {0}}, {{}, {1e3}}}};
   const Target target(layout, prior, {});
-  const bool others = proposal_use(kind).other_chains;
+  const bool others = proposal_use(kind).other_chains, gradient = proposal_use(kind).gradient;
   const int chains = others ? std::max(2 * dim, 16) : 4;
-  const std::int64_t steps = 600'000 / (chains * (kind == "component_wise" ? dim : 1)) + 1000;
+  constexpr int kLeapfrogs = 8;  // of a step, about
+  const int of_step = kind == "component_wise" ? dim : gradient && kind != "mala" ? kLeapfrogs : 1;
+  const std::int64_t steps = 600'000 / (chains * of_step) + 1000;
   std::vector<ChainPlan> plans;
   std::vector<double> starts;
   for (int c = 0; c < chains; ++c) {
@@ -56,14 +69,15 @@ void measure(const char* name, int dim, double (*log_density)(const double*), co
       starts.push_back(random.normal(device::Purpose::start, static_cast<device::u32>(i)));
   }
   const auto device = make_host_device();
-  testing::FunctionEngine engine(*device, layout, log_density);
+  testing::FunctionEngine engine(
+      *device, layout, [density](int, const double* x, double* slopes) { return density(x, slopes); });
   RunOptions options;
   options.warmup = steps / 4;
   options.thin = std::max<std::int64_t>(1, steps / 4000);
   options.draws = steps / options.thin;
   options.seed = 1;
   testing::Keeper keeper;
-  const ProposalSpec proposal{kind, ProposalShape::dense, 0.234};
+  const ProposalSpec proposal{kind, ProposalShape::dense, default_target_acceptance(kind)};
   const RunResult result = run_chains(engine, target, proposal, plans, options, starts, keeper);
   double worst = INFINITY, rhat_worst = 0;
   const auto n = static_cast<std::size_t>(options.draws), width = static_cast<std::size_t>(chains);
@@ -73,8 +87,9 @@ void measure(const char* name, int dim, double (*log_density)(const double*), co
     worst = std::min(worst, std::min(ess_bulk(view), ess_tail(view)));
     rhat_worst = std::max(rhat_worst, rhat(view));
   }
-  const double evaluations =
-      static_cast<double>(options.draws * options.thin) * chains * evaluations_per_step(proposal, target);
+  const double evaluations = gradient ? static_cast<double>(engine.num_gradients)
+                                      : static_cast<double>(options.draws * options.thin) * chains *
+                                            evaluations_per_step(proposal, target);
   std::printf(
       "{\"target\": \"%s\", \"proposal\": \"%s\", \"ess\": %.6g, \"rhat\": %.4g, \"evaluations\": %.6g, "
       "\"seconds\": %.4g}\n",
@@ -88,7 +103,6 @@ void measure(const char* name, int dim, double (*log_density)(const double*), co
 int main() {
   for (const std::string& kind : emomc::proposal_names()) {
     if (emomc::proposal_use(kind).mixtures_only) continue;
-    if (emomc::proposal_use(kind).gradient) continue;  // these targets have no gradients
     emomc::measure("normal 100-d", 100, emomc::correlated_normal, kind);
     emomc::measure("banana", 2, emomc::banana, kind);
   }
