@@ -107,7 +107,8 @@ with tempfile.TemporaryDirectory() as folder:
     measure("two-Gaussian", "data: {file: events/data.csv, standardize: false}\nlikelihood: {model: two_gaussian}\n"
             "prior: {sigma: {half_normal: 5}, order: sigma}\n", 4, 200_000, folder, 0)
 if arguments.only in (None, "synthetic"):
-    synthetic = subprocess.run([os.path.join(arguments.bin, "emomc_synthetic_targets")], capture_output=True, text=True,
+    synthetic = subprocess.run([os.path.join(arguments.bin, "emomc_synthetic_targets"),
+                                *(arguments.kinds.split(",") if arguments.kinds else [])], capture_output=True, text=True,
                                check=True)
     for line in synthetic.stdout.splitlines():
         results.append(json.loads(line))

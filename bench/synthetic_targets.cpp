@@ -1,6 +1,7 @@
 // Runs the proposals on two densities without data: a normal in 100 dimensions with correlations 0.9^|i - j|
 // and sds from 0.1 to 10, and a banana, x ~ N(0, 10^2), y ~ N(0.03 (x^2 - 100), 1). Prints one line of JSON
-// for each density and proposal, which proposals.py reads.
+// for each density and proposal, which proposals.py reads. The arguments are kinds of proposals; none: all.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -100,9 +101,11 @@ void measure(const char* name, int dim, Density density, const std::string& kind
 }  // namespace
 }  // namespace emomc
 
-int main() {
+int main(int argc, char** argv) {
+  const std::vector<std::string> wanted(argv + 1, argv + argc);  // kinds; none: all
   for (const std::string& kind : emomc::proposal_names()) {
     if (emomc::proposal_use(kind).mixtures_only) continue;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), kind) == wanted.end()) continue;
     emomc::measure("normal 100-d", 100, emomc::correlated_normal, kind);
     emomc::measure("banana", 2, emomc::banana, kind);
   }
