@@ -47,8 +47,15 @@ const std::vector<std::string> kReleaseFlags{"-std=c++20",
 const std::vector<std::string> kDebugFlags{
     "-std=c++20",          "-O0", "-g3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared",
     "-fvisibility=hidden", "-w"};
+const std::string kOfGccAlone = "-fno-tree-pre";
 const std::vector<std::string>& flags_of(HostBuild build) {
   return build == HostBuild::debug ? kDebugFlags : kReleaseFlags;
+}
+/// The flags for a compiler whose --version begins with `version`.
+std::vector<std::string> flags_of(HostBuild build, const std::string& version) {
+  std::vector<std::string> flags = flags_of(build);
+  if (version.find("clang") != std::string::npos) std::erase(flags, kOfGccAlone);
+  return flags;
 }
 constexpr auto kLongest = std::chrono::minutes(2);
 
@@ -253,13 +260,13 @@ std::string key_of(const HostSource& source, const std::string& compiler, HostBu
   return sha256_hex(all);
 }
 
-std::string version_of(const std::string& compiler, const fs::path& folder, HostBuild build) {
+/// Returns the first line that the compiler prints about itself.
+std::string version_of(const std::string& compiler, const fs::path& folder) {
   const fs::path output = folder / "version.txt";
   run({compiler, "--version"}, output);
   std::istringstream lines(text_of(output));
   std::string first;
   std::getline(lines, first);
-  for (const auto& flag : flags_of(build)) first += " " + flag;
   return first;
 }
 
@@ -301,7 +308,8 @@ void compile(const HostSource& source, const std::string& compiler, const fs::pa
     for (const auto& header : *sources) write(texts / header.name, header.text);
   write(texts / "likelihood.cpp", source.text);
   std::vector<std::string> command{compiler};
-  const auto& flags = flags_of(build);
+  std::string version = version_of(compiler, work.path());
+  const std::vector<std::string> flags = flags_of(build, version);
   command.insert(command.end(), flags.begin(), flags.end());
   for (const std::string& word :
        {std::string("-I"), texts.string(), std::string("-o"), (work.path() / "likelihood.so").string(),
@@ -319,8 +327,8 @@ void compile(const HostSource& source, const std::string& compiler, const fs::pa
   std::error_code error;
   fs::rename(work.path() / "likelihood.so", stem.string() + ".so", error);
   if (error) throw MachineError(stem.string() + ".so: cannot be written: " + error.message());
-  write(work.path() / "facts.txt",
-        sha256_hex(library) + "\n" + version_of(compiler, work.path(), build) + "\n");
+  for (const std::string& flag : flags) version += " " + flag;
+  write(work.path() / "facts.txt", sha256_hex(library) + "\n" + version + "\n");
   fs::rename(work.path() / "facts.txt", stem.string() + ".txt", error);
   if (error) throw MachineError(stem.string() + ".txt: cannot be written: " + error.message());
 }

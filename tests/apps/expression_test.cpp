@@ -1,5 +1,6 @@
 // Tests likelihoods of the user's own in the program: configurations, refusals, runs, and the commands that
 // read the runs.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -238,6 +239,19 @@ TEST_F(ExpressionRuns, DerivedAndRowQuantitiesAndReplicates) {
   const auto simulated = folder.run("simulate c.yaml -o made --parameters truth.json --rows 10");
   ASSERT_EQ(simulated.exit_code, 0) << simulated.err;
   EXPECT_EQ(folder.read("made/x.csv").substr(0, 5), "x\n100") << folder.read("made/x.csv");
+}
+
+// g++ and clang know different flags.
+TEST_F(ExpressionRuns, ClangCompilesALikelihoodToo) {
+  if (folder.shell("command -v clang++-16").exit_code != 0) GTEST_SKIP() << "no clang++-16";
+  folder.write("c.yaml", kNormal + "backend: cpu\n");
+  const std::string gradient = " EMOMC_CACHE_DIR=$PWD/cache \"$EMOMC\" gradient c.yaml";
+  const auto clang = folder.shell("EMOMC_CXX=clang++-16" + gradient), usual = folder.shell(gradient);
+  ASSERT_EQ(clang.exit_code, 0) << clang.err;
+  ASSERT_EQ(usual.exit_code, 0) << usual.err;
+  const auto ours = nlohmann::json::parse(clang.out), theirs = nlohmann::json::parse(usual.out);
+  EXPECT_NEAR(ours["log_likelihood"].get<double>(), theirs["log_likelihood"].get<double>(),
+              1e-12 * std::abs(theirs["log_likelihood"].get<double>()));
 }
 
 TEST_F(ExpressionRuns, TheMachinesFaultsExitWith3) {
