@@ -34,7 +34,11 @@ struct LanesOfRegister {
   }
   static EMOMC_INLINE Vector load(const T* x) { return *reinterpret_cast<const Stored*>(x); }
   static EMOMC_INLINE void store(const Vector& v, T* x) { *reinterpret_cast<Stored*>(x) = v; }
-  static EMOMC_INLINE Vector all(T x) { return Vector{} + x; }
+  template <std::size_t... kLane>
+  static EMOMC_INLINE Vector repeated(T x, std::index_sequence<kLane...>) {
+    return Vector{(static_cast<void>(kLane), x)...};
+  }
+  static EMOMC_INLINE Vector all(T x) { return repeated(x, std::make_index_sequence<kSize>()); }
 };
 
 /// Adds the sums of eight arrays of kSumLanes lanes to sums[8]. The lanes of an array are added by halves, in
