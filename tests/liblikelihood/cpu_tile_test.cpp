@@ -2,7 +2,9 @@
 // large factors.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -118,7 +120,7 @@ TEST(TileSum, IsThatOfTheTree) {
     std::vector<double> ours(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count)),
         tree = ours;
     const double sum = tile_sum(ours.data(), count), expected = tree_sum(tree);
-    EXPECT_EQ(std::memcmp(&sum, &expected, sizeof(double)), 0) << count << ": " << sum << ' ' << expected;
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(sum), std::bit_cast<std::uint64_t>(expected)) << count;
   }
 }
 
