@@ -32,11 +32,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Scale of moves by the fitted distribution before their acceptance rate is known.
 constexpr double kFirstBeta = 0.5;
 
-// The second stage of a delayed rejection shares the numbers of the first one.
-bool learns_scale(const device::ProposalBlock& block) { return block.stage == 0 && block.jump == 0; }
-// The covariance of the fitted distribution is learnt once, for all blocks that propose from it.
-bool learns_shape(const device::ProposalBlock& block) { return learns_scale(block) && block.by_fit == 0; }
-
 // The steps after which the shape is learnt, in decreasing order.
 std::vector<std::int64_t> shape_steps(std::int64_t warmup) {
   std::vector<std::int64_t> steps{static_cast<std::int64_t>(kLastShape * static_cast<double>(warmup))};
@@ -45,6 +40,10 @@ std::vector<std::int64_t> shape_steps(std::int64_t warmup) {
 }
 
 }  // namespace
+
+bool Adaptation::learns_shape(const device::ProposalBlock& block) const {
+  return blocks_.phase_of(block).learns == device::Learns::scale_and_shape;
+}
 
 std::vector<std::int64_t> window_ends(std::int64_t warmup) {
   std::vector<std::int64_t> ends;
@@ -153,7 +152,7 @@ bool Adaptation::shape_due(std::int64_t end) const {
 
 void Adaptation::end_window(std::int64_t end, std::span<const std::uint64_t> accepted,
                             std::span<const std::uint64_t> proposed) {
-  if (blocks_.traits.adapts_scale) update_scales(accepted, proposed, gain(end));
+  if (blocks_.traits.adapts_scale()) update_scales(accepted, proposed, gain(end));
   std::fill(window_begin_.begin(), window_begin_.end(), kNan);
   const bool every_window = blocks_.traits.learning == device::ShapeLearning::every_window;
   const bool due = shape_due(end);
@@ -215,7 +214,8 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
           yes += static_cast<double>(accepted[c * num_blocks + b]);
           all += static_cast<double>(proposed[c * num_blocks + b]);
         }
-      if (all == 0 || !learns_scale(blocks_.blocks[b])) continue;
+      const PhaseTraits& phase = blocks_.phase_of(blocks_.blocks[b]);
+      if (all == 0 || phase.learns == device::Learns::nothing) continue;
       const double target = blocks_.blocks[b].size == 1 ? kAcceptanceOneDimension : target_acceptance_;
       const double rate = yes / all;
       // The derivative d rate / d log scale is about -1/2 near the usual targets; a very low rate needs a
@@ -228,7 +228,7 @@ void Adaptation::update_scales(std::span<const std::uint64_t> accepted,
       double* numbers = adapted_.data() + g * layout_.size();
       double& scale = numbers[layout_.scale(static_cast<int>(b))];
       scale += gain * change;
-      if (blocks_.blocks[b].by_fit && is_fitted(numbers)) scale = std::min(scale, 0.0);
+      if (phase.moves_by_fit && is_fitted(numbers)) scale = std::min(scale, 0.0);
     }
   }
 }
@@ -252,7 +252,7 @@ void Adaptation::update_shapes() {
       fit(g, degrees);
       if (is_first && is_fitted(numbers))
         for (int b = 0; b < layout_.num_blocks; ++b)
-          if (blocks_.blocks[static_cast<std::size_t>(b)].by_fit)
+          if (blocks_.phase_of(blocks_.blocks[static_cast<std::size_t>(b)]).moves_by_fit)
             numbers[layout_.scale(b)] = std::log(kFirstBeta);
     }
     if (blocks_.shape == ProposalShape::isotropic) continue;

@@ -46,6 +46,7 @@ class Adaptation final : public WarmUp {
  private:
   double gain(std::int64_t step) const;
   bool shape_due(std::int64_t end) const;
+  bool learns_shape(const device::ProposalBlock& block) const;
   void keep_scales();
   bool climbs(int group) const;
   void update_scales(std::span<const std::uint64_t> accepted, std::span<const std::uint64_t> proposed,

@@ -66,7 +66,7 @@ ChainRunner::ChainRunner(LikelihoodEngine& engine, std::span<const Target> targe
     exchanges_ = std::make_unique<Exchanges>(options.tempering, std::move(ids), options.seed,
                                              exchange_interval(options.tempering, blocks_));
   }
-  if (blocks_.traits.gradient) {
+  if (blocks_.traits.gradient()) {
     trajectories_ = make_trajectories(proposal.kind, engine, *ensemble_, record_);
     segments_ = std::make_unique<SegmentRunner>(engine, *ensemble_, *trajectories_, blocks_, record_);
     counts_.emplace(*trajectories_, share_, plans.size());
@@ -198,7 +198,7 @@ void ChainRunner::evaluate_current() {
     trajectories_->evaluate_current();
     return;
   }
-  const ActiveSet mine = ensemble_->movers(device::kAllChains);
+  const ActiveSet mine = ensemble_->movers(kAllChains);
   engine_.evaluate(ensemble_->current_view(), mine);
   if (current_gather_) current_gather_->enqueue(ensemble_->current_view().log_likelihood);
   if (caches_ == ComponentCaches::on) engine_.rebuild_caches(ensemble_->current_view(), mine);

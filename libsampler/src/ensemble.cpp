@@ -95,7 +95,7 @@ Ensemble::Ensemble(Device& device, std::span<const Target> targets, const Propos
   group_ = uploaded(device, groups_);
   components_ = uploaded(device, components);
   plan_halves(groups_, num_groups);
-  if (blocks.has_stages) {
+  if (blocks.traits.has_second_try()) {
     first_accepted_ = {device, chains};
     first_density_ = {device, chains};
   }
@@ -196,7 +196,7 @@ void Ensemble::plan_halves(const std::vector<int>& groups, std::size_t num_group
 }
 
 ActiveSet Ensemble::movers(int half) const {
-  if (half == device::kAllChains) return {evaluated_chains_.data(), static_cast<int>(evaluated_.size())};
+  if (half == kAllChains) return {evaluated_chains_.data(), static_cast<int>(evaluated_.size())};
   const auto& chains = half_chains_[static_cast<std::size_t>(half)];
   return {chains.data(), static_cast<int>(chains.size())};
 }

@@ -36,7 +36,7 @@ constexpr std::int64_t kEvaluationsBetween = 4;
 
 std::int64_t exchange_interval(const Tempering& tempering, const ProposalBlocks& blocks) {
   if (tempering.every > 0) return tempering.every;
-  if (blocks.traits.gradient) return 1;
+  if (blocks.traits.gradient()) return 1;
   const std::int64_t of_step = std::max(1, blocks.num_evaluations());
   return (kEvaluationsBetween + of_step - 1) / of_step;
 }

@@ -1,26 +1,10 @@
 #include "proposal_blocks.hpp"
 
-#include <algorithm>
-
 #include "emomc/core/errors.hpp"
 
 namespace emomc {
 
 namespace {
-
-// Number of moves by the fitted distribution for each component-wise move. The component-wise moves are
-// needed if the fit is poor; if it is good, they contribute little (docs/decisions/moves-by-a-fit.md).
-constexpr int kMovesPerWalk = 2;
-
-device::ProposalBlock block_of(int begin, int size, Influence influence, int component) {
-  device::ProposalBlock block{};
-  block.begin = begin;
-  block.size = size;
-  block.influence = influence;
-  block.component = component;
-  block.half = device::kAllChains;
-  return block;
-}
 
 // Whether theta[element] is a function of some u in [begin, end), according to its transform.
 bool depends_on(const device::ParameterTable& table, int element, int begin, int end) {
@@ -66,25 +50,126 @@ void find_elements(const Target& target, device::ProposalBlock& block) {
   block.num_elements = last < 0 ? 0 : last - first + 1;
 }
 
+// Adds the blocks of phases to a plan.
+class BlockList {
+ public:
+  BlockList(ProposalBlocks& plan, int phase) : plan_(plan), phase_(phase) {}
+
+  // Adds a block of its own factor, unless it has no parameter.
+  void add(std::string name, int begin, int size, Influence influence, int component) {
+    if (size == 0) return;
+    add_sharing(std::move(name), begin, size, influence, component, plan_.num_dense);
+    plan_.num_dense += size * size;
+  }
+  // Adds a block whose factor is at `dense_offset`.
+  void add_sharing(std::string name, int begin, int size, Influence influence, int component,
+                   int dense_offset) {
+    device::ProposalBlock block{};
+    block.begin = begin;
+    block.size = size;
+    block.influence = influence;
+    block.component = component;
+    block.phase = phase_;
+    block.turn = turn_++;
+    block.dense_offset = dense_offset;
+    plan_.blocks.push_back(block);
+    plan_.names.push_back(std::move(name));
+  }
+
+ private:
+  ProposalBlocks& plan_;
+  int phase_, turn_ = 0;
+};
+
 // Adds the scales and the correlations of each matrix as separate blocks.
-template <class Add>
-void add_covariances(const Target& target, std::size_t b, const Add& add) {
+void add_covariances(const Target& target, std::size_t b, BlockList& list) {
   const ParameterBlock& block = target.layout().blocks[b];
   const Target::Range range = target.unconstrained_range(b);
   const int count = block.component_axis == 0 ? block.shape[0] : 1;
   const int size = range.size / count, scales = target.free_scales(b);
   for (int k = 0; k < count; ++k) {
     const std::string suffix = block.component_axis == 0 ? "[" + std::to_string(k) + "]" : "";
-    add("scales" + suffix, range.begin + k * size, scales, block.influence, k);
-    add("correlations" + suffix, range.begin + k * size + scales, size - scales, block.influence, k);
+    list.add("scales" + suffix, range.begin + k * size, scales, block.influence, k);
+    list.add("correlations" + suffix, range.begin + k * size + scales, size - scales, block.influence, k);
   }
+}
+
+// Adds the blocks of a phase with Division::by_component.
+void add_components(const Target& target, int phase, ProposalBlocks& plan) {
+  BlockList list(plan, phase);
+  for (std::size_t b = 0; b < target.layout().blocks.size(); ++b) {
+    const ParameterBlock& block = target.layout().blocks[b];
+    const Target::Range range = target.unconstrained_range(b);
+    if (block.support == Support::covariance) {
+      add_covariances(target, b, list);
+      continue;
+    }
+    const bool sliced = block.support != Support::simplex && block.component_axis == 0 && range.size > 0;
+    // Ordered values depend on all earlier ones, so a slice changes more than its own component.
+    const bool coupled = target.ordered_block() == b;
+    const int num_slices = sliced ? block.shape[0] : 1;
+    const bool moves_means =
+        sliced && !coupled && block.influence == Influence::component && block.unit == DataUnit::location;
+    for (int k = 0; k < num_slices; ++k) {
+      list.add(sliced ? block.name + "[" + std::to_string(k) + "]" : block.name,
+               range.begin + k * (range.size / num_slices), range.size / num_slices,
+               coupled ? Influence::everything : block.influence, k);
+      if (moves_means) plan.blocks.back().keeps_heights = 1;
+    }
+  }
+}
+
+int number_of_repeats(device::Repeats repeats, const Target& target, const ProposalBlocks& before) {
+  switch (repeats) {
+    case device::Repeats::once:
+      return 1;
+    case device::Repeats::for_each_half:
+      return 2;
+    case device::Repeats::for_each_component:
+      return target.table().mixture.num_components;
+    case device::Repeats::twice_the_blocks_before:
+      return 2 * static_cast<int>(before.blocks.size());
+  }
+  return 0;
+}
+
+// Adds the blocks of a phase with Division::whole. They share one factor. That of a phase that learns no
+// shape is the factor of the phase before it or, if it moves by the fit, the factor of the fit, which is the
+// last one.
+void add_repeats(const Target& target, const PhaseTraits& phase, int number, ProposalBlocks& plan) {
+  const int dim = target.dim_unconstrained();
+  if (dim == 0) return;
+  const bool own = phase.learns != device::Learns::nothing;
+  if (phase.moves_by_fit && plan.shape != ProposalShape::dense) plan.num_dense = 0;
+  const int offset = own || plan.blocks.empty() ? plan.num_dense : plan.blocks.back().dense_offset;
+  const int count = number_of_repeats(phase.repeats, target, plan);
+  BlockList list(plan, number);
+  for (int turn = 0; turn < count; ++turn) {
+    const std::string suffix = phase.repeats == device::Repeats::once ? "" : "[" + std::to_string(turn) + "]";
+    list.add_sharing(phase.label + suffix, 0, dim, Influence::everything, 0, offset);
+  }
+  if (own) plan.num_dense += dim * dim;
+}
+
+// Throws InputError if the proposal does not support the target.
+void check_phase(const std::string& proposal, const PhaseTraits& phase, const Target& target) {
+  if (target.table().mixture.num_components < phase.fewest_components)
+    throw InputError("sampler.proposal.kind: " + proposal + " is for " +
+                     std::to_string(phase.fewest_components) +
+                     " or more components with free weights, means and a scale in each column; allowed here: "
+                     "another kind");
+  if (phase.most_parameters > 0 && target.dim_unconstrained() > phase.most_parameters)
+    throw InputError("sampler.proposal.kind: " + proposal +
+                     " fits a covariance of all free parameters, here " +
+                     std::to_string(target.dim_unconstrained()) +
+                     "; allowed: " + std::to_string(phase.most_parameters) + " or fewer");
 }
 
 }  // namespace
 
 int ProposalBlocks::num_moves_by_fit() const {
-  return static_cast<int>(
-      std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return block.by_fit != 0; }));
+  return static_cast<int>(std::count_if(blocks.begin(), blocks.end(),
+                                        [this](const auto& block) { return phase_of(block).moves_by_fit; }));
 }
 
 bool ProposalBlocks::uses_component_caches() const {
@@ -102,12 +187,11 @@ device::AdaptedLayout ProposalBlocks::adapted_layout(int dim_unconstrained) cons
   const bool fitted = traits.is_fitted();
   return {static_cast<int>(blocks.size()), dim_unconstrained, dense || fitted ? num_dense : 0,
           fitted ? device::AdaptedLayout::fitted_size(dim_unconstrained) : 0,
-          device::num_trajectory_numbers(traits.length, dim_unconstrained)};
+          device::num_trajectory_numbers(traits.length(), dim_unconstrained)};
 }
 
 ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, const Target& target) {
   using device::ShapeLearning;
-  const device::BlockPlan plan = traits.block_plan;
   ProposalBlocks result;
   result.traits = traits;
   const bool is_asked =
@@ -115,80 +199,15 @@ ProposalBlocks plan_blocks(const ProposalTraits& traits, ProposalShape asked, co
   result.shape = is_asked                                 ? asked
                  : traits.learning == ShapeLearning::none ? ProposalShape::isotropic
                                                           : ProposalShape::dense;
-  const auto add = [&](std::string name, int begin, int size, Influence influence, int component) {
-    if (size == 0) return;
-    result.blocks.push_back(block_of(begin, size, influence, component));
-    result.blocks.back().dense_offset = result.num_dense;
-    result.names.push_back(std::move(name));
-    result.num_dense += size * size;
-  };
-  const int dim = target.dim_unconstrained();
-  if (plan == device::BlockPlan::whole) {
-    add("all", 0, dim, Influence::everything, 0);
-  } else if (dim > 0 && plan == device::BlockPlan::halves) {
-    for (int half : {0, 1}) {
-      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
-      result.blocks.back().half = half;
-    }
-    result.names = {"half[0]", "half[1]"};
-    result.apart = true;
-  } else if (dim > 0 && plan == device::BlockPlan::stages) {
-    for (int stage : {0, 1}) {
-      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
-      result.blocks.back().stage = stage;
-    }
-    result.names = {"first", "second"};
-    result.num_dense = dim * dim;
-    result.apart = result.has_stages = true;
-  } else {
-    for (std::size_t b = 0; b < target.layout().blocks.size(); ++b) {
-      const ParameterBlock& block = target.layout().blocks[b];
-      const Target::Range range = target.unconstrained_range(b);
-      if (block.support == Support::covariance) {
-        add_covariances(target, b, add);
-        continue;
-      }
-      const bool sliced = block.support != Support::simplex && block.component_axis == 0 && range.size > 0;
-      // Ordered values depend on all earlier ones, so a slice changes more than its own component.
-      const bool coupled = target.ordered_block() == b;
-      const int num_slices = sliced ? block.shape[0] : 1;
-      const bool moves_means =
-          sliced && !coupled && block.influence == Influence::component && block.unit == DataUnit::location;
-      for (int k = 0; k < num_slices; ++k) {
-        add(sliced ? block.name + "[" + std::to_string(k) + "]" : block.name,
-            range.begin + k * (range.size / num_slices), range.size / num_slices,
-            coupled ? Influence::everything : block.influence, k);
-        if (moves_means) result.blocks.back().keeps_heights = 1;
-      }
-    }
-  }
-  if (traits.jumps()) {
-    constexpr int kFewest = 3;
-    if (target.table().mixture.num_components < kFewest)
-      throw InputError(
-          "sampler.proposal.kind: split_merge is for three or more components with free weights, means and "
-          "a scale in each column; allowed here: another kind");
-    for (int jump = 0; jump < target.table().mixture.num_components; ++jump) {
-      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
-      result.blocks.back().jump = 1;
-      result.names.push_back("split_merge[" + std::to_string(jump) + "]");
-    }
-  }
-  if (plan == device::BlockPlan::by_component_and_fit) {
-    constexpr int kMost = 2000;
-    if (dim > kMost)
-      throw InputError(
-          "sampler.proposal.kind: crank_nicolson fits a covariance of all free parameters, here " +
-          std::to_string(dim) + "; allowed: " + std::to_string(kMost) + " or fewer");
-    if (result.shape != ProposalShape::dense) result.num_dense = 0;
-    const int num_moves = kMovesPerWalk * static_cast<int>(result.blocks.size());
-    for (int move = 0; move < num_moves; ++move) {
-      result.blocks.push_back(block_of(0, dim, Influence::everything, 0));
-      result.blocks.back().by_fit = 1 + move;
-      result.blocks.back().dense_offset = result.num_dense;
-      result.names.push_back("all[" + std::to_string(move) + "]");
-    }
-    result.num_dense += dim * dim;
+  for (int number = 0; number < static_cast<int>(traits.phases.size()); ++number) {
+    const PhaseTraits& phase = traits.phases[static_cast<std::size_t>(number)];
+    check_phase(traits.name, phase, target);
+    if (phase.division == device::Division::by_component)
+      add_components(target, number, result);
+    else
+      add_repeats(target, phase, number, result);
+    if (phase.repeats == device::Repeats::for_each_half || phase.when == device::When::if_rejected)
+      result.apart = true;
   }
   if (result.blocks.empty())
     throw InputError("prior: every parameter is fixed, so there is nothing to sample");

@@ -48,8 +48,12 @@ ProposalUse proposal_use(const std::string& kind) {
   const ProposalTraits traits = traits_of_kind(kind);
   const bool shape = traits.learning == device::ShapeLearning::as_asked ||
                      traits.learning == device::ShapeLearning::as_asked_and_fitted;
-  return {shape,          traits.adapts_scale, traits.needs_others(),
-          traits.jumps(), traits.is_fitted(),  traits.gradient};
+  return {shape,
+          traits.adapts_scale(),
+          traits.needs_others(),
+          traits.mixtures_only(),
+          traits.is_fitted(),
+          traits.gradient()};
 }
 
 std::vector<std::string> proposal_names(const LikelihoodEngine& engine) {

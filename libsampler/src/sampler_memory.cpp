@@ -56,8 +56,8 @@ SamplerMemory sampler_memory(DeviceKind where, std::span<const Target> targets, 
   std::size_t record_bytes = ensemble.record_bytes();
   std::optional<TrajectoryArrays> trajectories;
   std::optional<DeviceArray<int>> under_way;
-  if (blocks.traits.gradient) {
-    trajectories.emplace(counting, ensemble, has_tree(proposal.kind), record);
+  if (blocks.traits.gradient()) {
+    trajectories.emplace(counting, ensemble, blocks.traits.has_tree(), record);
     if (where == DeviceKind::host) under_way.emplace(counting, plans.size());
     record_bytes += trajectories->record_bytes();
   }

@@ -114,7 +114,7 @@ std::string SegmentRunner::stepping(const std::string& why_not) const {
 void SegmentRunner::enqueue_evaluation(int block) {
   const device::ProposalBlock& planned = blocks_.blocks[static_cast<std::size_t>(block)];
   if (planned.influence == Influence::nothing) return;
-  const ActiveSet movers = ensemble_.movers(planned.half);
+  const ActiveSet movers = ensemble_.movers(blocks_.half_of(planned));
   if (use_components_ && planned.influence != Influence::everything)
     engine_.evaluate_component(ensemble_.candidate_view(), ensemble_.components_of(block), movers);
   else

@@ -11,7 +11,6 @@ namespace {
 template <class Proposal>
 class HostStepper final : public Stepper {
  public:
-  ProposalTraits traits() const override { return traits_of<Proposal>(); }
   void enqueue(const device::StepView& view, int accept_block, int propose_block, bool) const override {
     for (int chain = 0; chain < view.num_chains; ++chain)
       device::transition<Proposal>(device::HostTeam{}, view, chain, accept_block, propose_block);
@@ -53,19 +52,10 @@ double default_target_acceptance(const std::string& kind) {
   return kOfRandomWalks;
 }
 
-template <class Kind>
-ProposalTraits traits_of_trajectories() {
-  return {
-      device::BlockPlan::whole, device::ShapeLearning::as_asked, true, true, Kind::length, Kind::has_tree};
-}
-
 ProposalTraits traits_of_kind(const std::string& kind) {
 #define EMOMC_TRAITS(Proposal) \
   if (kind == device::Proposal::name) return traits_of<device::Proposal>();
   EMOMC_PROPOSALS(EMOMC_TRAITS)
-#undef EMOMC_TRAITS
-#define EMOMC_TRAITS(Kind) \
-  if (kind == device::Kind::name) return traits_of_trajectories<device::Kind>();
   EMOMC_TRAJECTORIES(EMOMC_TRAITS)
 #undef EMOMC_TRAITS
   throw InputError("sampler.proposal.kind: " + kind + " is not known; allowed: " + listed(proposal_names()));

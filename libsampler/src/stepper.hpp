@@ -14,7 +14,6 @@ namespace emomc {
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  virtual ProposalTraits traits() const = 0;
   /// Decides block `accept_block` of every chain, then proposes block `propose_block`; kNoBlock omits one of
   /// the two. `evaluated`: whether the engine has evaluated the candidates since the previous call.
   virtual void enqueue(const device::StepView& view, int accept_block, int propose_block,

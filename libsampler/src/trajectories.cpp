@@ -8,14 +8,14 @@ namespace {
 // Rounds up to a multiple of 128 bytes, so that each chain starts at such a multiple.
 int padded(int width) { return (width + 15) / 16 * 16; }
 
-template <class Kind>
+template <class Moves>
 class HostTrajectories final : public Trajectories {
  public:
   HostTrajectories(LikelihoodEngine& engine, const Ensemble& ensemble, RecordLayout record)
       : engine_(engine),
         device_(engine.device()),
         ensemble_(ensemble),
-        arrays_(device_, ensemble, Kind::has_tree, record),
+        arrays_(device_, ensemble, Moves::has_tree, record),
         under_way_(device_, static_cast<std::size_t>(ensemble.num_chains())),
         segment_(device_.capture([this] { run_segment(); })) {}
 
@@ -53,11 +53,11 @@ class HostTrajectories final : public Trajectories {
   // segment's steps.
   void run_segment() {
     const device::TrajectoryView& view = arrays_.view();
-    for_all([](const auto& v, int chain) { device::begin_segment<Kind>(device::HostTeam{}, v, chain); });
+    for_all([](const auto& v, int chain) { device::begin_segment<Moves>(device::HostTeam{}, v, chain); });
     for (ActiveSet active = under_way(); active.count > 0; active = under_way()) {
       engine_.evaluate_with_gradient(ensemble_.candidate_view(), arrays_.gradients(), active);
       for (int i = 0; i < active.count; ++i)
-        device::advance<Kind>(device::HostTeam{}, view, active.chains[i]);
+        device::advance<Moves>(device::HostTeam{}, view, active.chains[i]);
     }
   }
   ActiveSet under_way() {
@@ -127,18 +127,10 @@ std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, Likelih
     return make_cuda_trajectories(kind, engine, ensemble, record, by);
 #define EMOMC_MAKE(Kind)          \
   if (kind == device::Kind::name) \
-    return std::make_unique<HostTrajectories<device::Kind>>(engine, ensemble, record);
+    return std::make_unique<HostTrajectories<device::TrajectoryOf<device::Kind>>>(engine, ensemble, record);
   EMOMC_TRAJECTORIES(EMOMC_MAKE)
 #undef EMOMC_MAKE
   return nullptr;
-}
-
-bool has_tree(const std::string& kind) {
-#define EMOMC_TREE(Kind) \
-  if (kind == device::Kind::name) return device::Kind::has_tree;
-  EMOMC_TRAJECTORIES(EMOMC_TREE)
-#undef EMOMC_TREE
-  return false;
 }
 
 std::string why_no_gradients(const LikelihoodEngine& engine) {

@@ -76,8 +76,6 @@ std::unique_ptr<Trajectories> make_trajectories(const std::string& kind, Likelih
 std::unique_ptr<Trajectories> make_cuda_trajectories(const std::string& kind, LikelihoodEngine& engine,
                                                      const Ensemble& ensemble, RecordLayout record,
                                                      RepeatedBy by);
-/// Whether a gradient sampler has trees; false for other kinds.
-bool has_tree(const std::string& kind);
 /// The reason why the engine cannot run gradient samplers; empty if it can.
 std::string why_no_gradients(const LikelihoodEngine& engine);
 

@@ -69,7 +69,7 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
                                            std::int64_t warmup, std::size_t num_rows)
     : layout_(blocks.adapted_layout(dim_unconstrained)),
       shape_(blocks.shape),
-      has_trees_(blocks.traits.has_tree),
+      has_trees_(blocks.traits.has_tree()),
       target_acceptance_(target_acceptance),
       warmup_(warmup) {
   std::vector<std::size_t> chains_of_group;
@@ -99,8 +99,8 @@ TrajectoryAdaptation::TrajectoryAdaptation(const ProposalBlocks& blocks, double 
   sum_.resize(first_.size());
   count_.resize(plans.size());
   cross_.resize(num_groups_ * n * (shape_ == ProposalShape::dense ? n : 1));
-  if (blocks.traits.length == device::TrajectoryLength::learnt) length_.emplace(layout_, num_groups_);
-  if (blocks.traits.length == device::TrajectoryLength::bounded)
+  if (blocks.traits.length() == device::TrajectoryLength::learnt) length_.emplace(layout_, num_groups_);
+  if (blocks.traits.length() == device::TrajectoryLength::bounded)
     is_bounded_.assign(1, warmup > 0 ? 1.0 : 0.0);
   begin_warmup(warmup);
   if (warmup > 0) begin_search();

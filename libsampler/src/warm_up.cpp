@@ -10,7 +10,7 @@ std::unique_ptr<WarmUp> make_warm_up(const ProposalBlocks& blocks, const Proposa
                                      std::int64_t warmup, std::size_t num_rows) {
   const double target =
       proposal.target_acceptance > 0 ? proposal.target_acceptance : default_target_acceptance(proposal.kind);
-  if (blocks.traits.gradient)
+  if (blocks.traits.gradient())
     return std::make_unique<TrajectoryAdaptation>(blocks, target, plans, dim_unconstrained, warmup, num_rows);
   return std::make_unique<Adaptation>(blocks, target, plans, dim_unconstrained, warmup, num_rows);
 }

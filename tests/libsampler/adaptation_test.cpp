@@ -84,7 +84,7 @@ TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
     EXPECT_LT((inverse * factor - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
     for (std::size_t b = 0; b < blocks.blocks.size(); ++b) {
       const double scale = numbers[layout.scale(static_cast<int>(b))];
-      EXPECT_EQ(scale == std::log(0.5), blocks.blocks[b].by_fit != 0) << blocks.names[b];
+      EXPECT_EQ(scale == std::log(0.5), blocks.phase_of(blocks.blocks[b]).moves_by_fit) << blocks.names[b];
     }
     // Later the scale follows the acceptance rate, but it never exceeds that of the fit.
     const std::vector<std::uint64_t>& most = all;
@@ -101,7 +101,8 @@ TEST(Adaptation, NothingIsLearntOfAJump) {
   const std::vector<double>& after = chain.adaptation.adapted();
   for (int b = 0; b < layout.num_blocks; ++b) {
     const auto i = static_cast<std::size_t>(layout.scale(b));
-    const bool jump = chain.blocks.blocks[static_cast<std::size_t>(b)].jump == 1;
+    const auto& phase = chain.blocks.phase_of(chain.blocks.blocks[static_cast<std::size_t>(b)]);
+    const bool jump = phase.learns == device::Learns::nothing;
     EXPECT_EQ(after[i] == before[i], jump) << chain.blocks.names[static_cast<std::size_t>(b)];
   }
 }

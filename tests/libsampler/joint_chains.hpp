@@ -49,9 +49,9 @@ class JointChains {
         device_(make_device(backend)),
         kind_(test.proposal.kind),
         blocks_(plan_blocks(traits_of_kind(kind_), test.proposal.shape, target_)),
-        stepper_(blocks_.traits.gradient ? nullptr : make_stepper(kind_, *device_)),
+        stepper_(blocks_.traits.gradient() ? nullptr : make_stepper(kind_, *device_)),
         caches_(caches) {
-    if (sweep == Sweep::back && !blocks_.has_stages)
+    if (sweep == Sweep::back && !blocks_.traits.has_second_try())
       std::reverse(blocks_.blocks.begin(), blocks_.blocks.end());
     const int together = test.chains_per_replica();
     for (int c = 0; c < num_chains; ++c)
@@ -85,7 +85,7 @@ class JointChains {
     engine_ = make_engine(backend_, joint_.model, Precision::mixed, pairs_.data, *device_, 1);
     engine_->allocate(plans_, caches_);
     const ActiveSet all{nullptr, ensemble_->num_chains()};
-    if (blocks_.traits.gradient) {
+    if (blocks_.traits.gradient()) {
       trajectories_ = make_trajectories(kind_, *engine_, *ensemble_, RecordLayout{kMostKept});
       trajectories_->evaluate_current();
     } else {
@@ -167,7 +167,7 @@ class JointChains {
     constexpr int kDraws = 2000;
     constexpr std::uint64_t kSeed = 424242;
     // A leapfrog must suit the narrowest posterior of all data, which a trajectory crosses many times.
-    const double shorter = blocks_.traits.gradient ? 0.2 : 0.6;
+    const double shorter = blocks_.traits.gradient() ? 0.2 : 0.6;
     const int n = target_.dim_unconstrained();
     const auto dim = static_cast<std::size_t>(target_.dim());
     const auto thetas = draw_parameters(target_, kDraws, kSeed);

@@ -23,10 +23,7 @@ using testing::mixture_prior;
 
 // A walk on the log scale near the first free coordinate that omits its proposal density ratio: the increment
 // depends on the current state, so that q(x | y) differs from q(y | x).
-struct ForgetsItsRatio {
-  static constexpr BlockPlan block_plan = BlockPlan::whole;
-  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
-  static constexpr bool adapts_scale = true;
+struct WalkWithoutRatio : Phase {
   template <class Team>
   static void innovate(const Team&, const RandomSource& random, const InnovationView& view,
                        const Innovation& innovation) {
@@ -43,10 +40,10 @@ struct ForgetsItsRatio {
 };
 
 // The same walk with the ratio. This control shows that the test detects the missing term, and not the walk.
-struct KnowsItsRatio : ForgetsItsRatio {
+struct WalkWithRatio : WalkWithoutRatio {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
-    ForgetsItsRatio::apply(team, view);
+    WalkWithoutRatio::apply(team, view);
     double log_ratio = 0;
     for (int i = view.adapted.block.begin; i < view.adapted.block.begin + view.adapted.block.size; ++i) {
       const double forth = 0.3 * (1 + 0.5 * std::tanh(view.u[i]));
@@ -58,6 +55,15 @@ struct KnowsItsRatio : ForgetsItsRatio {
     return log_ratio;
   }
 };
+
+template <class P>
+struct Of {
+  static constexpr const char* name = "of_this_test";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<P>;
+};
+using ForgetsItsRatio = Of<WalkWithoutRatio>;
+using KnowsItsRatio = Of<WalkWithRatio>;
 
 enum class Break { nothing, jacobian, second_try };
 
@@ -221,20 +227,19 @@ TEST(Kernel, MovesDrawnAheadAreThoseDrawnOneByOne) {
   std::normal_distribution<double> normal;
   for (const int n : {1, 2, 7, 8, 9, 30})
     for (const bool fitted : {false, true})
-      for (int count = 1; count <= CrankNicolson::kMovesTogether; ++count) {
+      for (int count = 1; count <= MovesByFit::kMovesTogether; ++count) {
         std::vector<double> dense(static_cast<std::size_t>(2 * n * n + n + 1));
         for (double& x : dense) x = normal(random);
         dense.back() = fitted ? 1 : 0;
         const AdaptedLayout layout{5, n, n * n, AdaptedLayout::fitted_size(n)};
         ProposalBlock block{};
         block.size = n;
-        block.by_fit = 1;
         const int size = innovation_size(n, true), ld = size + 3;
-        std::vector<double> z(static_cast<std::size_t>(n * CrankNicolson::kMovesTogether)),
+        std::vector<double> z(static_cast<std::size_t>(n * MovesByFit::kMovesTogether)),
             together(static_cast<std::size_t>(count * ld), -7.0);
         InnovationView view{nullptr, dense.data(), layout, block, 5, IncrementShape::diagonal, {}, nullptr};
         const RandomSource source{11, 12, 13};
-        CrankNicolson::draw_ahead(HostTeam{}, source, view, count, z.data(), together.data(), ld);
+        MovesByFit::draw_ahead(HostTeam{}, source, view, count, z.data(), together.data(), ld);
         for (int c = 0; c < count; ++c) {
           view.block_index = 5 + c;
           view.drawn = nullptr;
@@ -242,11 +247,11 @@ TEST(Kernel, MovesDrawnAheadAreThoseDrawnOneByOne) {
           const auto at = [n](std::vector<double>& x) {
             return Innovation{x.data(), x.data() + n, x.data() + 2 * n};
           };
-          CrankNicolson::innovate(HostTeam{}, source, view, at(alone));
+          MovesByFit::innovate(HostTeam{}, source, view, at(alone));
           const double* drawn = together.data() + c * ld;
           EXPECT_EQ(std::vector<double>(drawn, drawn + size), alone) << n << " " << count << " " << c;
           view.drawn = drawn;
-          CrankNicolson::innovate(HostTeam{}, source, view, at(handed_over));
+          MovesByFit::innovate(HostTeam{}, source, view, at(handed_over));
           EXPECT_EQ(handed_over, alone);
         }
       }
@@ -271,7 +276,6 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   dense.back() = 1;
   ProposalBlock block{};
   block.size = n;
-  block.by_fit = 1;
   const InnovationView adapted{numbers.data(),           dense.data(), layout, block, 0,
                                IncrementShape::diagonal, {},           nullptr};
   std::vector<double> increment(n);
@@ -282,8 +286,8 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(n);
   double square = 0;
   for (int draw = 0; draw < num_draws; ++draw) {
-    CrankNicolson::innovate(HostTeam{}, RandomSource{5, static_cast<u64>(draw), 0}, adapted, innovation);
-    const double log_ratio = CrankNicolson::apply(
+    MovesByFit::innovate(HostTeam{}, RandomSource{5, static_cast<u64>(draw), 0}, adapted, innovation);
+    const double log_ratio = MovesByFit::apply(
         HostTeam{},
         ProposalView{u.data(), candidate.data(), innovation, adapted, {}, nullptr, nullptr, nullptr});
     const Eigen::VectorXd there =
@@ -298,7 +302,7 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
     std::vector<double> remembered(u.size()), anew(u.size()), forgotten(candidate);
     forgotten.back() = 0;
     const auto ratio_from = [&](const std::vector<double>& from, std::vector<double>& to) {
-      return CrankNicolson::apply(
+      return MovesByFit::apply(
           HostTeam{},
           ProposalView{from.data(), to.data(), innovation, adapted, {}, nullptr, nullptr, nullptr});
     };
@@ -308,7 +312,7 @@ TEST(Kernel, CrankNicolsonMovesAsFarAsBetaSays) {
     std::vector<double> again(u.size());
     const ProposalView keeping{forgotten.data(), again.data(), innovation,          adapted, {}, nullptr,
                                nullptr,          nullptr,      forgotten.data() + n};
-    CrankNicolson::apply(HostTeam{}, keeping);
+    MovesByFit::apply(HostTeam{}, keeping);
     EXPECT_EQ(forgotten.back(), draw + 1);
     EXPECT_LT((Eigen::Map<const Eigen::VectorXd>(forgotten.data() + n, n) - there).norm(), 1e-12);
     EXPECT_EQ(again, anew);
@@ -351,12 +355,15 @@ TEST(Kernel, EnsembleMovesAreReversible) {
 }
 
 // A tenth of the moves of differential evolution are snooker moves; here all moves are.
-struct Snooker : DifferentialEvolution {
+struct SnookerMove : DifferentialMove {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
     view.innovation.extra[3] = 0;
-    return DifferentialEvolution::apply(team, view);
+    return DifferentialMove::apply(team, view);
   }
+};
+struct Snooker : DifferentialEvolution {
+  using Phases = Schedule<SnookerMove>;
 };
 
 // The cases have three components in one and in two columns, with unordered components, or with an order that
@@ -404,13 +411,19 @@ TEST(Kernel, SnookerMovesAreReversible) {
 }
 
 // The log proposal density ratio is replaced by 0, which must be detected.
-template <class Proposal>
-struct WithoutRatio : Proposal {
+template <class P>
+struct PhaseWithoutRatio : P {
   template <class Team>
   static double apply(const Team& team, const ProposalView& view) {
-    Proposal::apply(team, view);
+    P::apply(team, view);
     return 0.0;
   }
+};
+template <class... P>
+Schedule<PhaseWithoutRatio<P>...> without_ratios(Schedule<P...>);
+template <class Proposal>
+struct WithoutRatio : Proposal {
+  using Phases = decltype(without_ratios(typename Proposal::Phases{}));
 };
 template <class Proposal>
 double worst_without_ratio(int rounds = 10) {

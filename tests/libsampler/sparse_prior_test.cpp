@@ -177,16 +177,16 @@ TEST(SparsePrior, WeightsAreSplitAndMergedWhateverTheirSize) {
     target.constrain(u, theta);
     std::vector<double> candidate = u, main{0.4, 0.3}, extra{0.01, 0.01, 0.01, 0.7, 0, 0, 0, 0};
     InnovationView adapted{};
-    adapted.block.jump = 1;
     adapted.mixture = table.mixture;
-    const double log_ratio = SplitMerge::apply(HostTeam{}, ProposalView{u.data(),
-                                                                        candidate.data(),
-                                                                        {main.data(), nullptr, extra.data()},
-                                                                        adapted,
-                                                                        {},
-                                                                        &table,
-                                                                        theta.data(),
-                                                                        scratch.data()});
+    const double log_ratio =
+        SplitAndMerge::apply(HostTeam{}, ProposalView{u.data(),
+                                                      candidate.data(),
+                                                      {main.data(), nullptr, extra.data()},
+                                                      adapted,
+                                                      {},
+                                                      &table,
+                                                      theta.data(),
+                                                      scratch.data()});
     return Result{log_ratio, candidate};
   };
   const Result ordinary = move(-8), tiny = move(-3000);

@@ -64,9 +64,9 @@ class TrajectoryChains {
     adapted[0] = std::log(metric.step_size);
     std::copy(metric.sd.begin(), metric.sd.end(), adapted.begin() + layout.sd(0));
     adapted[static_cast<std::size_t>(layout.has_metric())] = metric.is_fitted ? 1 : 0;
-    if (blocks_.traits.length == device::TrajectoryLength::bounded)
+    if (blocks_.traits.length() == device::TrajectoryLength::bounded)
       adapted[static_cast<std::size_t>(layout.length())] = device::kLongestTime;
-    if (blocks_.traits.length == device::TrajectoryLength::learnt) {
+    if (blocks_.traits.length() == device::TrajectoryLength::learnt) {
       adapted[static_cast<std::size_t>(layout.length())] = std::log(metric.length);
       std::copy(metric.centre.begin(), metric.centre.end(), adapted.begin() + layout.length() + 1);
     }

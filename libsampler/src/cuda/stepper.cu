@@ -46,7 +46,7 @@ EMOMC_HD inline device::i64 prefetch_bytes(const device::StepView& view) {
 /// while the likelihood of the present one is not known yet (Brockwell 2006, "Parallel Markov chain Monte
 /// Carlo simulation by pre-fetching"). The candidate of the actual outcome is stored.
 template <class Proposal, TableKind kKind>
-__global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Proposal> ? 1 : 2)
+__global__ void __launch_bounds__(2 * device::kTeamLanes, Proposal::Phases::has_ratio_in_theta ? 1 : 2)
     prefetching_kernel(const __grid_constant__ device::StepView view, int accept_block, int propose_block) {
   using Team = device::BlockTeams<2>;
   __shared__ double scratch[2][Team::kScratch];
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
   if (decision.accepted == if_accepted) device::store(team, view, chain, next);
   if (!if_accepted)
     device::accept_or_reject<Proposal>(team, view, chain, accept_block, decision, prepared, w);
-  if constexpr (device::has_fit_moves<Proposal>) {
+  if constexpr (Proposal::Phases::moves_by_fit) {
     __syncthreads();  // the accepted point is now the current one
     if (decision.accepted == if_accepted)
       device::store_kept<Proposal>(team, view, chain, prepared.adapted.block,
@@ -78,16 +78,15 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, device::has_jumps<Prop
   }
 }
 
-/// Draws innovations ahead. The grid has a team for each chain (x), step (y) and group of
-/// Proposal::kMovesTogether of the step's moves by a fit (z); the last group may be smaller. Dynamic shared
-/// memory: [dim_unconstrained x kMovesTogether] doubles.
-template <class Proposal>
+/// Draws innovations of phase P ahead. The grid has a team for each chain (x), step (y) and group of
+/// P::kMovesTogether of the step's moves by a fit (z); the last group may be smaller. Dynamic shared memory:
+/// [dim_unconstrained x kMovesTogether] doubles.
+template <class P>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     draw_ahead_kernel(const __grid_constant__ device::StepView view, int first_block) {
   __shared__ double scratch[device::BlockTeam::kScratch];
   extern __shared__ __align__(8) unsigned char memory[];
-  const int chain = static_cast<int>(blockIdx.x),
-            first = static_cast<int>(blockIdx.z) * Proposal::kMovesTogether;
+  const int chain = static_cast<int>(blockIdx.x), first = static_cast<int>(blockIdx.z) * P::kMovesTogether;
   const int left = view.drawn.num_moves - first, block = first_block + first;
   const device::i64 step = view.step[chain] + blockIdx.y;
   const double* adapted = device::adapted_of(view, chain);
@@ -99,17 +98,16 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
                                         view.shape,
                                         view.table.mixture,
                                         nullptr};
-  Proposal::draw_ahead(device::BlockTeam{scratch},
-                       device::RandomSource{view.seed, static_cast<device::u64>(step), view.chain_id[chain]},
-                       of_first, left < Proposal::kMovesTogether ? left : Proposal::kMovesTogether,
-                       reinterpret_cast<double*>(memory), view.drawn.row(chain, step, first), view.drawn.ld);
+  P::draw_ahead(device::BlockTeam{scratch},
+                device::RandomSource{view.seed, static_cast<device::u64>(step), view.chain_id[chain]},
+                of_first, left < P::kMovesTogether ? left : P::kMovesTogether,
+                reinterpret_cast<double*>(memory), view.drawn.row(chain, step, first), view.drawn.ld);
 }
 
 template <class Proposal>
 class CudaStepper final : public Stepper {
  public:
   explicit CudaStepper(Stream stream) : stream_(stream) {}
-  ProposalTraits traits() const override { return traits_of<Proposal>(); }
   void enqueue(const device::StepView& view, int accept_block, int propose_block,
                bool evaluated) const override {
     if (view.table.num_covariance_rows + view.table.num_conditionals == 0)
@@ -119,17 +117,17 @@ class CudaStepper final : public Stepper {
   }
 
   void draw_ahead(const device::StepView& view, std::int64_t num_steps) const override {
-    if constexpr (device::has_fit_moves<Proposal>) {
-      if (!view.drawn.values) return;
+    if (!view.drawn.values) return;
+    Proposal::Phases::visit_moves_by_fit([&](auto phase) {
+      using P = decltype(phase);
       const int num_moves = view.drawn.num_moves;
-      const auto groups =
-          static_cast<unsigned>((num_moves + Proposal::kMovesTogether - 1) / Proposal::kMovesTogether);
+      const auto groups = static_cast<unsigned>((num_moves + P::kMovesTogether - 1) / P::kMovesTogether);
       const std::size_t bytes =
-          static_cast<std::size_t>(view.table.dim_unconstrained * Proposal::kMovesTogether) * sizeof(double);
-      launch_kernel("launch of draw_ahead_kernel", Overlap::no, draw_ahead_kernel<Proposal>,
+          static_cast<std::size_t>(view.table.dim_unconstrained * P::kMovesTogether) * sizeof(double);
+      launch_kernel("launch of draw_ahead_kernel", Overlap::no, draw_ahead_kernel<P>,
                     dim3(static_cast<unsigned>(view.num_chains), static_cast<unsigned>(num_steps), groups),
                     dim3(device::kTeamLanes), bytes, stream_, view, view.num_blocks - num_moves);
-    }
+    });
   }
 
  private:

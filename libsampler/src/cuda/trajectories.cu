@@ -16,15 +16,15 @@ using device::TrajectoryView;
 /// contain the other code. Used for the kernel that runs once per leapfrog.
 enum class TableKind { plain, any };
 
-template <class Kind>
+template <class Moves>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
     begin_segment_kernel(const __grid_constant__ TrajectoryView view) {
   __shared__ double scratch[BlockTeam::kScratchOfMany];
   begin_overlapped();
-  device::begin_segment<Kind>(BlockTeam{scratch}, view, static_cast<int>(blockIdx.x));
+  device::begin_segment<Moves>(BlockTeam{scratch}, view, static_cast<int>(blockIdx.x));
 }
 
-template <class Kind, TableKind kTable, class Team>
+template <class Moves, TableKind kTable, class Team>
 __device__ void advance_if_active(const Team& team, const TrajectoryView& view) {
   // This call comes first, even in blocks that have nothing to do: the grid must not end before the preceding
   // one has ended.
@@ -35,20 +35,20 @@ __device__ void advance_if_active(const Team& team, const TrajectoryView& view) 
     __builtin_assume(view.step.table.num_conditionals == 0);
   }
   if (view.active[chain] == 0) return;
-  device::advance<Kind>(team, view, chain);
+  device::advance<Moves>(team, view, chain);
 }
 
-template <class Kind, TableKind kTable>
+template <class Moves, TableKind kTable>
 __global__ void __launch_bounds__(device::kTeamLanes, 3)
     advance_kernel(const __grid_constant__ TrajectoryView view) {
   __shared__ double scratch[BlockTeam::kScratchOfMany];
-  advance_if_active<Kind, kTable>(BlockTeam{scratch}, view);
+  advance_if_active<Moves, kTable>(BlockTeam{scratch}, view);
 }
 
 /// Advances each chain by one warp.
-template <class Kind, TableKind kTable>
+template <class Moves, TableKind kTable>
 __global__ void __launch_bounds__(32, 1) advance_by_warp_kernel(const __grid_constant__ TrajectoryView view) {
-  advance_if_active<Kind, kTable>(device::WarpTeam{}, view);
+  advance_if_active<Moves, kTable>(device::WarpTeam{}, view);
 }
 
 /// The phases that are rarely run.
@@ -69,14 +69,14 @@ __global__ void __launch_bounds__(device::kTeamLanes, 4)
     device::finish_trial(team, view, chain);
 }
 
-template <class Kind>
+template <class Moves>
 class CudaTrajectories final : public Trajectories {
  public:
   CudaTrajectories(LikelihoodEngine& engine, const Ensemble& ensemble, RecordLayout record, RepeatedBy by)
       : engine_(engine),
         device_(engine.device()),
         ensemble_(ensemble),
-        arrays_(device_, ensemble, Kind::has_tree, record),
+        arrays_(device_, ensemble, Moves::has_tree, record),
         leapfrogs_(device_.capture_while([this] { enqueue_leapfrogs(); },
                                          {arrays_.view().active, ensemble.num_chains()}, by)) {}
 
@@ -90,7 +90,7 @@ class CudaTrajectories final : public Trajectories {
   }
 
   void launch() override {
-    launch("launch of begin_segment_kernel", begin_segment_kernel<Kind>);
+    launch("launch of begin_segment_kernel", begin_segment_kernel<Moves>);
     device_.launch(*leapfrogs_);
   }
 
@@ -126,10 +126,10 @@ class CudaTrajectories final : public Trajectories {
     // With few parameters there is little work, so that a block's barriers would take longer than the work.
     constexpr int kMostOfWarp = 64;
     const bool by_warp = table.dim_unconstrained <= kMostOfWarp;
-    const auto kernel = by_warp    ? is_plain ? advance_by_warp_kernel<Kind, TableKind::plain>
-                                              : advance_by_warp_kernel<Kind, TableKind::any>
-                           : is_plain ? advance_kernel<Kind, TableKind::plain>
-                                   : advance_kernel<Kind, TableKind::any>;
+    const auto kernel = by_warp    ? is_plain ? advance_by_warp_kernel<Moves, TableKind::plain>
+                                              : advance_by_warp_kernel<Moves, TableKind::any>
+                           : is_plain ? advance_kernel<Moves, TableKind::plain>
+                                   : advance_kernel<Moves, TableKind::any>;
     for (int i = 0; i < kTogether; ++i) {
       engine_.evaluate_with_gradient(ensemble_.candidate_view(), arrays_.gradients_under_way(), all());
       launch_kernel("launch of advance_kernel", Overlap::yes, kernel,
@@ -150,9 +150,10 @@ class CudaTrajectories final : public Trajectories {
 std::unique_ptr<Trajectories> make_cuda_trajectories(const std::string& kind, LikelihoodEngine& engine,
                                                      const Ensemble& ensemble, RecordLayout record,
                                                      RepeatedBy by) {
-#define EMOMC_MAKE(Kind)          \
-  if (kind == device::Kind::name) \
-    return std::make_unique<CudaTrajectories<device::Kind>>(engine, ensemble, record, by);
+#define EMOMC_MAKE(Kind)                                                                                    \
+  if (kind == device::Kind::name)                                                                           \
+    return std::make_unique<CudaTrajectories<device::TrajectoryOf<device::Kind>>>(engine, ensemble, record, \
+                                                                                  by);
   EMOMC_TRAJECTORIES(EMOMC_MAKE)
 #undef EMOMC_MAKE
   return nullptr;

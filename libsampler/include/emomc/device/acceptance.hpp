@@ -5,6 +5,7 @@
 #define EMOMC_DEVICE_ACCEPTANCE_HPP
 
 #include "emomc/device/math.hpp"
+#include "emomc/device/schedule.hpp"
 #include "emomc/device/step_view.hpp"
 
 namespace emomc::device {
@@ -13,21 +14,10 @@ namespace emomc::device {
 /// block `propose_block`; kNoBlock skips the respective part.
 inline constexpr int kNoBlock = -1;
 
-/// Parts of the step that only some proposals have; the kernels of other proposals do not contain their
-/// instructions.
+/// Whether the block moves the chain: all chains, or those of one half.
 template <class Proposal>
-inline constexpr bool has_halves = Proposal::block_plan == BlockPlan::halves;
-template <class Proposal>
-inline constexpr bool has_jumps = Proposal::block_plan == BlockPlan::by_component_and_jump;
-template <class Proposal>
-inline constexpr bool has_stages = Proposal::block_plan == BlockPlan::stages;
-template <class Proposal>
-inline constexpr bool has_fit_moves = Proposal::block_plan == BlockPlan::by_component_and_fit;
-
-template <class Proposal>
-EMOMC_INLINE bool is_of_half(const StepView& v, int chain, const ProposalBlock& block) {
-  if constexpr (has_halves<Proposal>) return v.half[chain] == block.half;
-  return true;
+EMOMC_INLINE bool is_moved(const StepView& v, int chain, const ProposalBlock& block) {
+  return !moves_a_half<Proposal>(block) || v.half[chain] == block.turn;
 }
 
 /// The part of a transition that does not depend on the candidate's likelihood, so that it can be computed
@@ -57,8 +47,7 @@ EMOMC_INLINE double draw_log_uniform(const StepView& v, u32 chain_id, i64 step, 
 template <class Proposal>
 EMOMC_INLINE double log_ratio_of(const ProposalBlock& block, const LogDensities& candidate,
                                  const LogDensities& current, double log_q) {
-  if constexpr (has_jumps<Proposal>)
-    if (block.jump) return (candidate.prior - current.prior) + log_q;
+  if (has_ratio_in_theta<Proposal>(block)) return (candidate.prior - current.prior) + log_q;
   return (candidate.prior - current.prior) + (candidate.jacobian - current.jacobian) + log_q;
 }
 
@@ -118,7 +107,7 @@ EMOMC_INLINE Decision decide(const StepView& v, int chain, const Prepared& p, do
   candidate.likelihood = p.is_evaluated ? log_likelihood : p.current.likelihood;
   double log_ratio = p.beta * (candidate.likelihood - p.current.likelihood) + p.log_ratio;
   double log_density = 0;
-  if constexpr (has_stages<Proposal>) {
+  if constexpr (Proposal::Phases::has_second_try) {
     log_density = p.beta * candidate.likelihood + candidate.prior + candidate.jacobian;
     if (p.is_second_try && p.takes_part)
       log_ratio +=
@@ -175,7 +164,7 @@ EMOMC_HD void settle(const Team& team, const StepView& v, int chain, int b, cons
     count_decision({p.takes_part, yes, decision.fault}, num_proposed, num_accepted, v.num_faults[chain]);
     v.num_proposed[counter] = num_proposed;
     v.num_accepted[counter] = num_accepted;
-    if constexpr (has_stages<Proposal>)
+    if constexpr (Proposal::Phases::has_second_try)
       if (!p.is_second_try) {
         v.first_accepted[chain] = yes ? 1 : 0;
         v.first_density[chain] = decision.log_density;

@@ -9,18 +9,16 @@
 
 namespace emomc::device {
 
-struct AdaptiveMetropolis {
-  static constexpr const char* name = "adaptive_metropolis";
-  static constexpr BlockPlan block_plan = BlockPlan::whole;
-  static constexpr ShapeLearning learning = ShapeLearning::every_window;
-  static constexpr bool adapts_scale = true;
+struct AdaptiveMove : Phase {
   static constexpr double kShareOfShort = 0.05, kShort = 0.1;
 
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
-    draw_normals(team, random, Purpose::innovation, view.block, innovation.main);
-    if (team.rank() == 0) innovation.extra[0] = random.uniform(Purpose::choice, 0);
+    draw_normals(team, random, Purpose::innovation, first_number(view, num_pairs(view)), view.block,
+                 innovation.main);
+    if (team.rank() == 0)
+      innovation.extra[0] = random.uniform(Purpose::choice, first_number(view, kExtraInnovation));
   }
 
   template <class Team>
@@ -41,6 +39,12 @@ struct AdaptiveMetropolis {
           view.u[i] + scale * (is_short ? kShort * (factor[i * n + i] * z[i]) : view.candidate[i]);
     return 0.0;  // a mixture of two symmetric moves, chosen independently of the state
   }
+};
+
+struct AdaptiveMetropolis {
+  static constexpr const char* name = "adaptive_metropolis";
+  static constexpr ShapeLearning learning = ShapeLearning::every_window;
+  using Phases = Schedule<AdaptiveMove>;
 };
 
 }  // namespace emomc::device

@@ -26,16 +26,14 @@ EMOMC_INLINE double share_of_length(i64 step) { return van_der_corput(static_cas
 
 struct LearntLength {
   static constexpr TrajectoryLength kind = TrajectoryLength::learnt;
+  static constexpr bool has_divergences = true;
   EMOMC_INLINE static void begin(const Trajectory& t, TrajectoryState& state) {
     divide(share_of_length(t.step) * exp(t.length[0]), t, state);
   }
 };
 
-/// The acceptance target is a little below that of hmc, because it concerns the harmonic mean.
-struct Chees : FixedTrajectory<LearntLength> {
-  static constexpr const char* name = "chees";
-  static constexpr double target_acceptance = 0.8;
-
+/// A trajectory of the learnt length.
+struct LearntTrajectory : FixedTrajectory<LearntLength> {
   template <class Team>
   EMOMC_HD static bool decide(const Team& team, const Trajectory& t, TrajectoryState& state,
                               const Arrival& arrival) {
@@ -65,6 +63,14 @@ struct Chees : FixedTrajectory<LearntLength> {
     });
     return share_of_length(t.step) * sums.a * sums.b;
   }
+};
+
+/// The acceptance target is a little below that of hmc, because it concerns the harmonic mean.
+struct Chees {
+  static constexpr const char* name = "chees";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<LearntTrajectory>;
+  static constexpr double target_acceptance = 0.8;
 };
 
 }  // namespace emomc::device

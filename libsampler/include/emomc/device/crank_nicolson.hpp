@@ -11,17 +11,21 @@
 
 namespace emomc::device {
 
-/// Component-wise random walks, followed by moves by the fit, a t distribution with nu degrees of freedom,
+/// Moves by the fit, a t distribution with nu degrees of freedom,
 /// location m and scale matrix L L' over all n free parameters. With phi = L^-1 (u - m):
 ///   1 / lambda = (nu + |phi|^2) / chi,  chi ~ chi-square(nu + n): the t as a mixture of normals, given u
 ///   phi' = sqrt(1 - beta^2) phi + beta / sqrt(lambda) z,  z standard normal
 /// This is reversible for the t, so that q(u | u') / q(u' | u) = t(u) / t(u'). beta, at most 1, is learnt;
 /// with beta = 1 the move does not depend on the current place in the fit. Before there is a fit, the moves
 /// are a random walk with increments of equal size.
-struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
-  static constexpr const char* name = "crank_nicolson";
-  static constexpr BlockPlan block_plan = BlockPlan::by_component_and_fit;
-  static constexpr ShapeLearning learning = ShapeLearning::as_asked_and_fitted;
+struct MovesByFit : Phase {
+  /// The component-wise moves are needed if the fit is poor; if it is good, they contribute little
+  /// (docs/decisions/moves-by-a-fit.md).
+  static constexpr Repeats repeats = Repeats::twice_the_blocks_before;
+  static constexpr Learns learns = Learns::scale;
+  static constexpr int num_vectors = 2;
+  static constexpr bool moves_by_fit = true;
+  static constexpr int most_parameters = 2000;  ///< the fitted covariance has this many rows at most
 
   /// Returns 4, or 5 if that makes nu + n even: chi is then -2 times the log of a product of uniform numbers.
   EMOMC_INLINE static int degrees_of_freedom(int n) { return 4 + (n & 1); }
@@ -31,10 +35,6 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
-    if (!view.block.by_fit) {
-      GaussianWalk::innovate(team, random, view, innovation);
-      return;
-    }
     const int n = view.block.size;
     if (view.drawn) {
       EMOMC_ROLLED
@@ -99,10 +99,6 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     const InnovationView& adapted = view.adapted;
     const int n = adapted.layout.dim_unconstrained;
     double* known_at = view.candidate + whitened_point_size(n) - 1;
-    if (!adapted.block.by_fit) {
-      if (team.rank() == 0) *known_at = 0;
-      return GaussianWalk::apply(team, view);
-    }
     const double *increment = view.innovation.main, *z = view.innovation.second;
     const double scale = exp(adapted.adapted[adapted.layout.scale(adapted.block_index)]);
     if (!is_fitted(adapted)) {
@@ -185,6 +181,13 @@ struct CrankNicolson : GaussianWalk<BlockPlan::by_component> {
     const int n = view.block.size;
     return inverse_of(view)[n * n + n] != 0;
   }
+};
+
+/// Component-wise random walks, followed by moves by the fit.
+struct CrankNicolson {
+  static constexpr const char* name = "crank_nicolson";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked_and_fitted;
+  using Phases = Schedule<WalkByComponent, MovesByFit>;
 };
 
 }  // namespace emomc::device

@@ -9,31 +9,35 @@
 
 namespace emomc::device {
 
-/// The increments of the second try are `Percent` % of those of the first.
-template <int Percent>
-struct DelayedRejectionBy {
-  static constexpr BlockPlan block_plan = BlockPlan::stages;
-  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
-  static constexpr bool adapts_scale = true;
+/// A try. The increments of the second one are `Percent` % of those of the first.
+template <bool kSecond, int Percent>
+struct Try : Phase {
+  static constexpr const char* label = kSecond ? "second" : "first";
+  static constexpr When when = kSecond ? When::if_rejected : When::always;
+  static constexpr Learns learns = kSecond ? Learns::nothing : Learns::scale_and_shape;
+  static constexpr int num_vectors = kSecond ? 2 : 1;
   static constexpr double kSecondScale = Percent / 100.0;
 
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
-    const bool second = view.block.stage == 1;
-    draw_normals(team, random, second ? Purpose::second_stage : Purpose::innovation, view.block,
-                 second ? innovation.second : innovation.main);
+    // The second try counts like the first, by a purpose of its own.
+    InnovationView counted = view;
+    counted.block.phase -= kSecond ? 1 : 0;
+    draw_normals(team, random, kSecond ? Purpose::second_stage : Purpose::innovation,
+                 first_number(counted, num_pairs(view)), view.block,
+                 kSecond ? innovation.second : innovation.main);
   }
 
   template <class Team>
   EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
     const InnovationView& adapted = view.adapted;
     const int n = adapted.block.size;
-    const bool second = adapted.block.stage == 1;
     // Both tries use the adapted scale of the first.
-    const double scale = exp(adapted.adapted[adapted.layout.scale(0)]) * (second ? kSecondScale : 1.0);
+    const double scale = exp(adapted.adapted[adapted.layout.scale(adapted.block_index - (kSecond ? 1 : 0))]) *
+                         (kSecond ? kSecondScale : 1.0);
     const double* factor = adapted.dense + adapted.block.dense_offset;
-    const double* z = second ? view.innovation.second : view.innovation.main;
+    const double* z = kSecond ? view.innovation.second : view.innovation.main;
     const bool dense = adapted.shape == IncrementShape::dense;
     if (dense) {
       lower_multiply(team, factor, n, z, view.candidate);
@@ -47,7 +51,7 @@ struct DelayedRejectionBy {
                               : z[i];
       view.candidate[i] = view.u[i] + scale * step;
     }
-    if (!second) return 0.0;
+    if constexpr (!kSecond) return 0.0;
     // The result is log q1(second, first) - log q1(u, first), in units of the first increments.
     const double* first = view.innovation.main;
     const TwoSums squares = team.sum_two(n, [=](int i) {
@@ -58,9 +62,14 @@ struct DelayedRejectionBy {
   }
 };
 
-struct DelayedRejection : DelayedRejectionBy<20> {
+template <int Percent>
+struct DelayedRejectionBy {
   static constexpr const char* name = "delayed_rejection";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<Try<false, Percent>, Try<true, Percent>>;
 };
+
+struct DelayedRejection : DelayedRejectionBy<20> {};
 
 }  // namespace emomc::device
 

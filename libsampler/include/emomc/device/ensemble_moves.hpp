@@ -13,14 +13,16 @@ EMOMC_INLINE int choose(double uniform, int count) {
   return i < count ? i : count - 1;
 }
 
+struct MoveOfHalves : Phase {
+  static constexpr const char* label = "half";
+  static constexpr Repeats repeats = Repeats::for_each_half;
+  static constexpr Learns learns = Learns::nothing;
+};
+
 /// Differential evolution (ter Braak 2006): moves along the difference of two chains, by 2.38 / sqrt(2 n)
 /// times the difference or, to jump between modes, by all of it. A share of the moves are snooker moves along
 /// the line through a third chain (ter Braak and Vrugt 2008).
-struct DifferentialEvolution {
-  static constexpr const char* name = "differential_evolution";
-  static constexpr BlockPlan block_plan = BlockPlan::halves;
-  static constexpr ShapeLearning learning = ShapeLearning::none;
-  static constexpr bool adapts_scale = false;
+struct DifferentialMove : MoveOfHalves {
   static constexpr double kShareOfSnooker = 0.1, kShareOfJumps = 0.1, kScale = 2.38;
   static constexpr double kShortest = 1.2, kLongest = 2.2;  ///< range of the scale factor of a snooker move
   static constexpr double kNoise = 1e-5;  ///< sd of noise in every direction, so that differences need not
@@ -29,10 +31,12 @@ struct DifferentialEvolution {
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
-    draw_normals(team, random, Purpose::innovation, view.block, innovation.main);
+    draw_normals(team, random, Purpose::innovation, first_number(view, num_pairs(view)), view.block,
+                 innovation.main);
+    const u32 first = first_number(view, kExtraInnovation);
     EMOMC_ROLLED
     for (int i = team.rank(); i < 6; i += team.size())
-      innovation.extra[i] = random.uniform(Purpose::choice, static_cast<u32>(i));
+      innovation.extra[i] = random.uniform(Purpose::choice, first + static_cast<u32>(i));
   }
 
   template <class Team>
@@ -72,19 +76,16 @@ struct DifferentialEvolution {
 
 /// Stretch move (Goodman and Weare 2010): the candidate is on the line through another chain, at z times the
 /// distance, where z has density ~ 1 / sqrt(z) on [1/2, 2].
-struct Stretch {
-  static constexpr const char* name = "stretch";
-  static constexpr BlockPlan block_plan = BlockPlan::halves;
-  static constexpr ShapeLearning learning = ShapeLearning::none;
-  static constexpr bool adapts_scale = false;
+struct StretchMove : MoveOfHalves {
   static constexpr double kLongest = 2;
 
   template <class Team>
-  EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView&,
+  EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
     if (team.rank() > 1) return;
+    const u32 first = first_number(view, kExtraInnovation);
     for (int i = team.rank(); i < 2; i += team.size())
-      innovation.extra[i] = random.uniform(Purpose::choice, static_cast<u32>(i));
+      innovation.extra[i] = random.uniform(Purpose::choice, first + static_cast<u32>(i));
   }
 
   template <class Team>
@@ -98,6 +99,17 @@ struct Stretch {
       view.candidate[i] = anchor[i] + z * (view.u[i] - anchor[i]);
     return (n - 1) * log(z);
   }
+};
+
+struct DifferentialEvolution {
+  static constexpr const char* name = "differential_evolution";
+  static constexpr ShapeLearning learning = ShapeLearning::none;
+  using Phases = Schedule<DifferentialMove>;
+};
+struct Stretch {
+  static constexpr const char* name = "stretch";
+  static constexpr ShapeLearning learning = ShapeLearning::none;
+  using Phases = Schedule<StretchMove>;
 };
 
 }  // namespace emomc::device

@@ -3,18 +3,18 @@
 #ifndef EMOMC_DEVICE_GAUSSIAN_WALK_HPP
 #define EMOMC_DEVICE_GAUSSIAN_WALK_HPP
 
-#include "emomc/device/proposal.hpp"
+#include "emomc/device/schedule.hpp"
 
 namespace emomc::device {
 
-/// Draws standard normal numbers to z[block.begin ..).
+/// Draws standard normal numbers to z[begin ..) of the block; pairs are counted from `first`.
 template <class Team>
-EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose purpose,
+EMOMC_HD void draw_normals(const Team& team, const RandomSource& random, Purpose purpose, u32 first,
                            const ProposalBlock& block, double* z) {
   const int begin = block.begin, end = begin + block.size;
   EMOMC_ROLLED
   for (int pair = begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
-    const NormalPair normals = random.normal_pair(purpose, static_cast<u32>(pair));
+    const NormalPair normals = random.normal_pair(purpose, first + static_cast<u32>(pair));
     if (2 * pair >= begin) z[2 * pair] = normals.even;
     if (2 * pair + 1 < end) z[2 * pair + 1] = normals.odd;
   }
@@ -115,11 +115,10 @@ EMOMC_INLINE void lower_row_of_columns(const double* factor, int n, const double
 
 /// candidate = u + scale L z on the block, where z is standard normal and L is 1, diag(sd) or the Cholesky
 /// factor.
-template <BlockPlan Plan>
-struct GaussianWalk {
-  static constexpr BlockPlan block_plan = Plan;
-  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
-  static constexpr bool adapts_scale = true;
+template <Division kDivision>
+struct GaussianWalk : Phase {
+  static constexpr Division division = kDivision;
+  static constexpr Need need = kDivision == Division::by_component ? Need::increment : Need::value;
 
   /// Draws the increment; only the factor L of a dense shape is left to apply().
   template <class Team>
@@ -127,13 +126,14 @@ struct GaussianWalk {
                                 const Innovation& innovation) {
     const double scale = exp(view.adapted[view.layout.scale(view.block_index)]);
     const int begin = view.block.begin, end = begin + view.block.size;
+    const u32 first = first_number(view, num_pairs(view));
     const auto put = [&](int i, double z) {
       const double sd = view.shape == IncrementShape::diagonal ? view.adapted[view.layout.sd(i)] : 1.0;
       innovation.main[i] = scale * (sd * z);
     };
     EMOMC_ROLLED
     for (int pair = begin / 2 + team.rank(); 2 * pair < end; pair += team.size()) {
-      const NormalPair z = random.normal_pair(Purpose::innovation, static_cast<u32>(pair));
+      const NormalPair z = random.normal_pair(Purpose::innovation, first + static_cast<u32>(pair));
       if (2 * pair >= begin) put(2 * pair, z.even);
       if (2 * pair + 1 < end) put(2 * pair + 1, z.odd);
     }
@@ -157,11 +157,17 @@ struct GaussianWalk {
   }
 };
 
-struct RandomWalk : GaussianWalk<BlockPlan::whole> {
+using WalkByComponent = GaussianWalk<Division::by_component>;
+
+struct RandomWalk {
   static constexpr const char* name = "random_walk";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<GaussianWalk<Division::whole>>;
 };
-struct ComponentWise : GaussianWalk<BlockPlan::by_component> {
+struct ComponentWise {
   static constexpr const char* name = "component_wise";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<WalkByComponent>;
 };
 
 }  // namespace emomc::device

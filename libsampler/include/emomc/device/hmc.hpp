@@ -10,8 +10,8 @@ namespace emomc::device {
 /// A trajectory of as many leapfrogs as Length::begin(t, state) sets, whose end point is accepted or
 /// rejected.
 template <class Length>
-struct FixedTrajectory {
-  static constexpr bool has_tree = false, has_divergences = true;
+struct FixedTrajectory : TrajectoryPhase {
+  static constexpr bool has_divergences = Length::has_divergences;
   static constexpr TrajectoryLength length = Length::kind;
 
   template <class Team>
@@ -48,6 +48,7 @@ EMOMC_INLINE void divide(double time, const Trajectory& t, TrajectoryState& stat
 /// The integration time is uniform on an interval, in units in which the metric is the identity.
 struct JitteredLength {
   static constexpr TrajectoryLength kind = TrajectoryLength::bounded;
+  static constexpr bool has_divergences = true;
 
   /// The interval if the metric has been learnt. For a normal target with the metric's covariance, the ends
   /// of a trajectory have the correlation E cos(time) = -0.15, and their squares E cos^2(time) = 0.14. (With
@@ -64,20 +65,24 @@ struct JitteredLength {
 
 /// The acceptance target is above the optimum of usual leapfrogs, 0.651: where fitted leapfrogs are almost
 /// always accepted, a low mean comes from the regions in which they are not, and chains would be stuck there.
-struct Hmc : FixedTrajectory<JitteredLength> {
+struct Hmc {
   static constexpr const char* name = "hmc";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<FixedTrajectory<JitteredLength>>;
   static constexpr double target_acceptance = 0.9;
 };
 
 struct OneLeapfrog {
   static constexpr TrajectoryLength kind = TrajectoryLength::own;
+  static constexpr bool has_divergences = false;
   EMOMC_INLINE static void begin(const Trajectory&, TrajectoryState& state) { state.length = 1; }
 };
 
 /// The acceptance target is the optimal rate in many dimensions (Roberts and Rosenthal 1998).
-struct Mala : FixedTrajectory<OneLeapfrog> {
+struct Mala {
   static constexpr const char* name = "mala";
-  static constexpr bool has_divergences = false;
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<FixedTrajectory<OneLeapfrog>>;
   static constexpr double target_acceptance = 0.574;
 };
 

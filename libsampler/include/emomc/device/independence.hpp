@@ -8,11 +8,8 @@
 
 namespace emomc::device {
 
-struct Independence {
-  static constexpr const char* name = "independence";
-  static constexpr BlockPlan block_plan = BlockPlan::whole;
-  static constexpr ShapeLearning learning = ShapeLearning::fitted;
-  static constexpr bool adapts_scale = true;  // the adapted scale is that of the walk
+/// The adapted scale is that of the walk.
+struct IndependentMove : Phase {
   static constexpr double kDegrees = 4;
 
   /// Draws z and the square of the factor that turns z into a t variate: 4 / chi-square(4), where
@@ -20,10 +17,12 @@ struct Independence {
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
-    draw_normals(team, random, Purpose::innovation, view.block, innovation.main);
+    draw_normals(team, random, Purpose::innovation, first_number(view, num_pairs(view)), view.block,
+                 innovation.main);
+    const u32 first = first_number(view, kExtraInnovation);
     if (team.rank() == 0)
-      innovation.extra[0] = kDegrees / (-2.0 * log(random.uniform(Purpose::choice, 0)) -
-                                        2.0 * log(random.uniform(Purpose::choice, 1)));
+      innovation.extra[0] = kDegrees / (-2.0 * log(random.uniform(Purpose::choice, first)) -
+                                        2.0 * log(random.uniform(Purpose::choice, first + 1)));
   }
 
   /// Returns -(4 + n) / 2 log(1 + r^2 / 4), the log density of the t up to a constant.
@@ -58,6 +57,12 @@ struct Independence {
     const double squared_innovation = team.sum(n, [=](int i) { return z[i] * z[i]; });
     return log_density(squared_distance, n) - log_density(view.innovation.extra[0] * squared_innovation, n);
   }
+};
+
+struct Independence {
+  static constexpr const char* name = "independence";
+  static constexpr ShapeLearning learning = ShapeLearning::fitted;
+  using Phases = Schedule<IndependentMove>;
 };
 
 }  // namespace emomc::device

@@ -100,7 +100,7 @@ EMOMC_HD void draw_momentum(const Team& team, const RandomSource& random, Purpos
                             double* momentum) {
   ProposalBlock all{};
   all.size = n;
-  draw_normals(team, random, purpose, all, momentum);
+  draw_normals(team, random, purpose, 0, all, momentum);
 }
 
 }  // namespace emomc::device

@@ -27,15 +27,16 @@ EMOMC_INLINE Innovation innovation_of(const StepView& v, const Workspace& w) {
 /// Returns the chains of the chain's group that are in the half that `block` does not move.
 template <class Proposal>
 EMOMC_INLINE OtherChains others_of(const StepView& v, int chain, const ProposalBlock& block) {
-  if constexpr (!has_halves<Proposal>) return {nullptr, 0, nullptr, 0};
-  const int list = 2 * v.group[chain] + 1 - block.half;
+  if (!moves_a_half<Proposal>(block)) return {nullptr, 0, nullptr, 0};
+  const int list = 2 * v.group[chain] + 1 - block.turn;
   const int first = v.first_member[list];
   return {v.current.u, v.ld_u, v.members + first, v.first_member[list + 1] - first};
 }
 
 /// Returns the innovation that has been drawn ahead for a block at a step; null if there is none.
+template <class Proposal>
 EMOMC_INLINE const double* drawn_ahead(const StepView& v, int chain, i64 step, const ProposalBlock& block) {
-  return v.drawn.values && block.by_fit ? v.drawn.row(chain, step, block.by_fit - 1) : nullptr;
+  return moves_by_fit<Proposal>(block) && v.drawn.values ? v.drawn.row(chain, step, block.turn) : nullptr;
 }
 
 /// Fills `w` with the current point, the candidate and the innovation of the block that is proposed next.
@@ -66,9 +67,9 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.current = densities_of(v.current, chain);
     const ProposalBlock& block = v.blocks[accept_block];
     p.is_evaluated = block.influence != Influence::nothing;
-    p.takes_part = is_of_half<Proposal>(v, chain, block);
-    if constexpr (has_stages<Proposal>) {
-      p.is_second_try = block.stage == 1;
+    p.takes_part = is_moved<Proposal>(v, chain, block);
+    if constexpr (Proposal::Phases::has_second_try) {
+      p.is_second_try = is_second_try<Proposal>(block);
       p.takes_part = !(p.is_second_try && v.first_accepted[chain]);
     }
     p.num_proposed = v.num_proposed[counter];
@@ -83,15 +84,15 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.adapted = {w.adapted,        rows.adapted + v.adapted_layout.num_small(),
                  v.adapted_layout, block,
                  propose_block,    v.shape,
-                 v.table.mixture,  drawn_ahead(v, chain, next_step, block)};
+                 v.table.mixture,  drawn_ahead<Proposal>(v, chain, next_step, block)};
     // A second try depends on the numbers of the first.
-    if constexpr (has_stages<Proposal>)
-      if (p.adapted.block.stage == 1) team.fetch(rows.innovation, w.innovation, dim_u);
+    if constexpr (Proposal::Phases::has_second_try)
+      if (is_second_try<Proposal>(p.adapted.block)) team.fetch(rows.innovation, w.innovation, dim_u);
   }
   team.finish_fetches();
   team.sync();
   if (propose_block != kNoBlock && !w.log_uniform)
-    Proposal::innovate(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.adapted,
+    innovate<Proposal>(team, RandomSource{v.seed, static_cast<u64>(next_step), id}, p.adapted,
                        innovation_of(v, w));
   return p;
 }
@@ -111,7 +112,7 @@ EMOMC_HD double apply_innovation(const Team& team, const StepView& v, int chain,
   copy(team, from.u, u, v.point_size);
   team.sync();
   const double log_q =
-      Proposal::apply(team, ProposalView{from.u, u, innovation_of(v, w), adapted,
+      apply<Proposal>(team, ProposalView{from.u, u, innovation_of(v, w), adapted,
                                          others_of<Proposal>(v, chain, adapted.block), &w.table, from.theta,
                                          theta, const_cast<double*>(from.u) + v.table.dim_unconstrained});
   team.sync();
@@ -133,10 +134,9 @@ EMOMC_HD Candidate propose(const Team& team, const StepView& v, int chain, const
 template <class Proposal, class Team>
 EMOMC_HD void store_kept(const Team& team, const StepView& v, int chain, const ProposalBlock& block,
                          const double* u) {
-  if constexpr (has_fit_moves<Proposal>) {
-    const int n = v.table.dim_unconstrained;
-    if (block.by_fit) copy(team, u + n, rows_of(v, chain).current_u + n, v.point_size - n);
-  }
+  if (!moves_by_fit<Proposal>(block)) return;
+  const int n = v.table.dim_unconstrained;
+  copy(team, u + n, rows_of(v, chain).current_u + n, v.point_size - n);
 }
 
 /// Stores the chain's candidate for the likelihood and for the next transition.
@@ -160,12 +160,12 @@ EMOMC_HD void finish_transition(const Team& team, const StepView& v, int chain, 
   if (accept_block != kNoBlock)
     accept_or_reject<Proposal>(team, v, chain, accept_block, decide<Proposal>(v, chain, prepared), prepared,
                                w);
-  if (propose_block == kNoBlock || !is_of_half<Proposal>(v, chain, prepared.adapted.block)) return;
+  if (propose_block == kNoBlock || !is_moved<Proposal>(v, chain, prepared.adapted.block)) return;
   store(team, v, chain,
         propose<Proposal>(team, v, chain, prepared.adapted, {w.current_u, w.current_theta}, w, w.u, w.theta));
   store_kept<Proposal>(team, v, chain, prepared.adapted.block, w.current_u);
-  if constexpr (has_stages<Proposal>)
-    if (prepared.adapted.block.stage == 0)
+  if constexpr (Proposal::Phases::has_second_try)
+    if (!is_second_try<Proposal>(prepared.adapted.block))
       copy(team, w.innovation, rows_of(v, chain).innovation, v.table.dim_unconstrained);
 }
 

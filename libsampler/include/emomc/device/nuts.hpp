@@ -32,12 +32,9 @@ EMOMC_HD bool turns(const Team& team, int n, const Arc& left, const Arc& right) 
   return false;
 }
 
-/// The acceptance target is above Stan's 0.8 for the same reason as that of hmc.
-struct Nuts {
-  static constexpr const char* name = "nuts";
-  static constexpr bool has_tree = true, has_divergences = true;
-  static constexpr TrajectoryLength length = TrajectoryLength::own;
-  static constexpr double target_acceptance = 0.9;
+/// A trajectory that is doubled until it turns.
+struct Tree : TrajectoryPhase {
+  static constexpr bool has_tree = true;
 
   template <class Team>
   EMOMC_HD static void begin(const Team& team, const Trajectory& t, TrajectoryState& state) {
@@ -148,6 +145,14 @@ struct Nuts {
     ++state.depth;
     return turned;
   }
+};
+
+/// The acceptance target is above Stan's 0.8 for the same reason as that of hmc.
+struct Nuts {
+  static constexpr const char* name = "nuts";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<Tree>;
+  static constexpr double target_acceptance = 0.9;
 };
 
 }  // namespace emomc::device

@@ -1,14 +1,12 @@
-// The interface of a proposal: two functions for a team. A new proposal needs a header like
-// gaussian_walk.hpp, a line in proposals.hpp and a test.
+// The data of a proposal. A new proposal needs a header like gaussian_walk.hpp with a type, a line in
+// proposals.hpp or trajectories.hpp, and a test. The type has:
 //
-//   innovate(team, random, view, innovation)   draws random numbers, independently of the state; it runs
-//                                              while the likelihood of the preceding candidate is computed
-//   apply(team, view) -> log q ratio           writes the candidate; returns log q(u | u') - log q(u' | u),
-//                                              for a jump log q(theta | theta') - log q(theta' | theta)
-//   name, block_plan, learning, adapts_scale   its name, the division of its step into blocks, and the
-//                                              quantities that warm-up learns
+//   name       its name in configurations
+//   Phases     the schedule of its step (schedule.hpp)
+//   learning   the shape that warm-up learns (ShapeLearning)
 //
-// A step of a proposal processes its blocks in order; each block is proposed, evaluated and accepted alone.
+// The phases of a step divide the free parameters into blocks, which are processed in order; each block is
+// proposed, evaluated and accepted alone.
 #ifndef EMOMC_DEVICE_PROPOSAL_HPP
 #define EMOMC_DEVICE_PROPOSAL_HPP
 
@@ -19,19 +17,6 @@
 
 namespace emomc::device {
 
-/// How a proposal's step is divided into blocks (host: proposal_blocks.hpp).
-enum class BlockPlan {
-  whole,         ///< all free parameters at once
-  by_component,  ///< each slice of a block that belongs to one component, the weights, and each other block
-                 ///< alone
-  halves,  ///< all at once, first for one half of the chains, then for the other, each half by the state of
-           ///< the other
-  stages,  ///< all at once and, if that is rejected, a second, shorter try
-  by_component_and_jump,  ///< by_component, then all at once between the modes of a mixture
-  by_component_and_fit,   ///< by_component, then twice as many moves of all at once by the fitted
-                          ///< distribution
-};
-
 /// The part of the increments' covariance that the windows of warm-up learn.
 enum class ShapeLearning {
   none,
@@ -41,24 +26,20 @@ enum class ShapeLearning {
   as_asked_and_fitted,  ///< as_asked for component-wise blocks, fitted for moves of all at once
 };
 
-/// Contiguous free parameters that move together.
+/// Contiguous free parameters that move together (host: proposal_blocks.hpp).
 struct ProposalBlock {
   int begin, size;      ///< range in u
   Influence influence;  ///< the part of the likelihood that the engine has to evaluate
   int component;        ///< the component, with Influence::component
   int dense_offset;     ///< offset of the block's Cholesky factor in the adapted numbers
-  int half;             ///< half of the chains that moves, 0 or 1; kAllChains
-  int stage;            ///< 1: the second try, if the preceding block was rejected
-  int jump;             ///< 1: a jump between modes, for which nothing is learnt and whose ratio is that of
-                        ///< densities of theta
-  int by_fit;           ///< from 1: number of the move of all parameters by the fitted distribution, whose
-                        ///< factor is at dense_offset; 0: another block
+  int phase;            ///< number of the phase to which the block belongs
+  int turn;             ///< number of the block in its phase, from 0; Repeats::for_each_half: the half of the
+                        ///< chains that moves
   int first_element, num_elements;  ///< range of elements of theta that may depend on the block; some
                                     ///< elements in the range may not
   int keeps_heights;                ///< 1: the block moves locations only, so that no component's height
                                     ///< changes
 };
-inline constexpr int kAllChains = -1;
 
 /// The rule for the length of a gradient sampler's trajectories, and its adapted numbers. none: not a
 /// gradient sampler. own: no adapted numbers. bounded: a longest integration time, which is used as long as
@@ -99,8 +80,8 @@ struct AdaptedLayout {
 /// Number of further numbers of an innovation, such as choices and lengths.
 inline constexpr int kExtraInnovation = 8;
 
-/// The innovation of a step: [dim_unconstrained] numbers, as many again if there are stages (for a second
-/// try) or moves by a fit, then kExtraInnovation more.
+/// The innovation of a step: [dim_unconstrained] numbers, as many again if a phase has two vectors, then
+/// kExtraInnovation more.
 struct Innovation {
   double *main, *second, *extra;
 };
@@ -156,7 +137,7 @@ struct ProposalView {
   double* candidate;  ///< [point_size], a copy of u on entry
   Innovation innovation;
   InnovationView adapted;
-  OtherChains others;  ///< with BlockPlan::halves
+  OtherChains others;  ///< with Repeats::for_each_half
   const ParameterTable* table;
   const double* current_theta;  ///< [dim]
   double* theta;                ///< [dim] scratch memory of the candidate's theta, which is written

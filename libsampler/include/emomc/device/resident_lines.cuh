@@ -176,7 +176,7 @@ class ResidentLineChain : ResidentTurns<Config> {
     }
     // Proposals that write to the current point (ProposalView::kept) must not do so while other blocks still
     // fetch it.
-    if constexpr (has_fit_moves<Proposal>) sync_cluster();
+    if constexpr (Proposal::Phases::moves_by_fit) sync_cluster();
     block_.candidate = block_.free[0];
     block_.free[0] = block_.current;
     block_.current = set;

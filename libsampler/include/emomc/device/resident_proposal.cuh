@@ -39,8 +39,8 @@ class ResidentProposal {
   __device__ void draw_innovation(int block, i64 step, int parity) const {
     double* innovation = block_.places.innovation(parity);
     InnovationView adapted = innovation_view(block);
-    adapted.drawn = drawn_ahead(view_, block_.chain, step, adapted.block);
-    Proposal::innovate(block_.team(),
+    adapted.drawn = drawn_ahead<Proposal>(view_, block_.chain, step, adapted.block);
+    innovate<Proposal>(block_.team(),
                        RandomSource{view_.seed, static_cast<u64>(step), view_.chain_id[block_.chain]},
                        adapted,
                        Innovation{innovation, innovation + view_.table.dim_unconstrained,

@@ -16,7 +16,7 @@ class ResidentWideChain : ResidentTurns<Config> {
   using Base::block_, Base::view_, Base::lines_, Base::kLines;
   using typename Base::Block, typename Base::Place, typename Base::Proposal, typename Base::Turn;
   // Proposals with moves by a fit write to the current point (ProposalView::kept); only one team may do so.
-  static_assert(!has_fit_moves<Proposal> || kLines == 1);
+  static_assert(!Proposal::Phases::moves_by_fit || kLines == 1);
 
  public:
   __device__ ResidentWideChain(Block& block, ResidentLines& lines) : Base(block, lines), evaluation_(block) {}

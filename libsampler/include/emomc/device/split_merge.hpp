@@ -12,7 +12,7 @@
 
 namespace emomc::device {
 
-/// Component-wise random walks, followed by a split and merge. The numbers that split a component are those
+/// A split and merge. The numbers that split a component are those
 /// that the merging of its parts would return, so that the move is its own inverse:
 ///   share of the first part's weight v1 ~ Beta(2, 2); in each column the means' distance v2, |v2| ~
 ///   Beta(2, 2), of either sign; share of the first part's variance v3 ~ Beta(2, 2);
@@ -21,9 +21,12 @@ namespace emomc::device {
 ///   with |d(w1, mu1, sigma1, w2, mu2, sigma2) / d(w, mu, sigma, v)| = w times, for each column,
 ///   sigma^2 / (2 v1 (1 - v1) sqrt(v3 (1 - v3))).
 /// Weights are represented by their logarithms, so that two weights of 1e-400 can be merged like any others.
-struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
-  static constexpr const char* name = "split_merge";
-  static constexpr BlockPlan block_plan = BlockPlan::by_component_and_jump;
+struct SplitAndMerge : Phase {
+  static constexpr const char* label = "split_merge";
+  static constexpr Repeats repeats = Repeats::for_each_component;
+  static constexpr Ratio ratio = Ratio::in_theta;
+  static constexpr Learns learns = Learns::nothing;
+  static constexpr int fewest_components = 3;
 
   /// Returns the median of three uniform numbers.
   EMOMC_INLINE static double beta_two_two(const RandomSource& random, u32 index) {
@@ -36,10 +39,6 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
   template <class Team>
   EMOMC_HD static void innovate(const Team& team, const RandomSource& random, const InnovationView& view,
                                 const Innovation& innovation) {
-    if (!view.block.jump) {
-      GaussianWalk::innovate(team, random, view, innovation);
-      return;
-    }
     // The numbers are three choices and v1, then v2 and v3 of column r. Each jump of a step has numbers of
     // its own.
     const u32 base = static_cast<u32>(view.block_index * (6 + 7 * view.mixture.num_columns));
@@ -58,7 +57,6 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
 
   template <class Team>
   EMOMC_HD static double apply(const Team& team, const ProposalView& view) {
-    if (!view.adapted.block.jump) return GaussianWalk::apply(team, view);
     const ParameterTable& table = *view.table;
     const MixtureLayout mixture = view.adapted.mixture;
     const int d = mixture.num_columns, K = mixture.num_components;
@@ -171,6 +169,13 @@ struct SplitMerge : GaussianWalk<BlockPlan::by_component> {
     });
     return outside == 0;
   }
+};
+
+/// Component-wise random walks, followed by splits and merges.
+struct SplitMerge {
+  static constexpr const char* name = "split_merge";
+  static constexpr ShapeLearning learning = ShapeLearning::as_asked;
+  using Phases = Schedule<WalkByComponent, SplitAndMerge>;
 };
 
 }  // namespace emomc::device

@@ -3,17 +3,14 @@
 // and gradient at that point, and a phase `decide`. Chains do not wait for each other: a chain whose
 // trajectory is short continues with its next draw, up to the last step of the segment.
 //
-// A kind (hmc.hpp, nuts.hpp) defines what is done with a point:
+// A phase of a schedule (hmc.hpp, nuts.hpp) defines what is done with a point:
 //
-//   name, has_tree, target_acceptance
-//   has_divergences                  whether a large error on the way counts as a divergence; for a single
-//                                    leapfrog it is only a rejection
-//   length                           the rule for the length of a trajectory (proposal.hpp)
 //   begin(team, t, state)            called at the beginning of a draw; the moving point is the current one
 //   decide(team, t, state, arrival)  returns whether the trajectory continues from the moving point
 //   acceptance(state)                the statistic by which the step size is adapted
 //
-// Every member of a team has the same TrajectoryState in registers and makes the same decisions.
+// The proposal's type has a target_acceptance, too. Every member of a team has the same TrajectoryState in
+// registers and makes the same decisions.
 #ifndef EMOMC_DEVICE_TRAJECTORY_HPP
 #define EMOMC_DEVICE_TRAJECTORY_HPP
 
@@ -23,6 +20,14 @@
 #include "emomc/device/trajectory_view.hpp"
 
 namespace emomc::device {
+
+/// The properties of an ordinary phase with gradients, from which such phases inherit.
+struct TrajectoryPhase : Phase {
+  static constexpr Need need = Need::gradient;
+  static constexpr bool has_divergences = true;  ///< whether a large error on the way counts as a divergence;
+                                                 ///< for a single leapfrog it is only a rejection
+  static constexpr TrajectoryLength length = TrajectoryLength::own;
+};
 
 /// Returns the log density in u; finite only if all its parts are.
 EMOMC_INLINE double log_density_of(const LogDensities& densities, double beta) {
@@ -131,7 +136,7 @@ EMOMC_HD TrajectoryState begin_trajectory(const Team& team, const Trajectory& t,
 }
 
 /// Counts and records the draw that has ended.
-template <class Kind, class Team>
+template <class Moves, class Team>
 EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Trajectory& t,
                           const TrajectoryState& state) {
   const StepView& s = v.step;
@@ -149,8 +154,8 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
   s.accepted[t.chain] = state.moved ? 1 : 0;
   count_decision({true, state.moved != 0, state.fault != 0}, s.num_proposed[t.chain], s.num_accepted[t.chain],
                  s.num_faults[t.chain]);
-  const double acceptance = Kind::acceptance(state);
-  const int divergent = Kind::has_divergences ? state.divergent : 0;
+  const double acceptance = Moves::acceptance(state);
+  const int divergent = Moves::has_divergences ? state.divergent : 0;
   TrajectoryTotals& totals = v.totals[t.chain];
   totals.window_acceptance += acceptance;
   totals.window_length_slope += state.length_slope;
@@ -166,42 +171,42 @@ EMOMC_HD void finish_draw(const Team& team, const TrajectoryView& v, const Traje
 }
 
 /// Begins the draw of step t.step + 1 from the current point; `propose` must follow.
-template <class Kind, class Team>
+template <class Moves, class Team>
 EMOMC_HD TrajectoryState begin_draw(const Team& team, const Trajectory& t, const LogDensities& current) {
   TrajectoryState state = begin_trajectory(team, t, Purpose::momentum, current);
-  Kind::begin(team, t, state);
+  Moves::begin(team, t, state);
   return state;
 }
 
 /// Begins the steps of a segment.
-template <class Kind, class Team>
+template <class Moves, class Team>
 EMOMC_HD void begin_segment(const Team& team, const TrajectoryView& v, int chain) {
   const i64 step = v.step.step[chain];
   const bool goes_on = step < *v.until;
   if (team.rank() == 0) v.active[chain] = goes_on ? 1 : 0;
   if (!goes_on) return;
   const Trajectory t = trajectory_of(v, chain, step);
-  const TrajectoryState state = begin_draw<Kind>(team, t, densities_of(v.step.current, chain));
+  const TrajectoryState state = begin_draw<Moves>(team, t, densities_of(v.step.current, chain));
   if (team.rank() == 0) v.states[chain] = state;
   propose(team, v, t, state);
 }
 
 /// Phase `decide` for the point that has been evaluated, then `propose` for the next point of this draw or of
 /// the next draw. The chain rests after the segment's last step.
-template <class Kind, class Team>
+template <class Moves, class Team>
 EMOMC_HD void advance(const Team& team, const TrajectoryView& v, int chain) {
   Trajectory t = trajectory_of(v, chain, v.step.step[chain]);
   TrajectoryState state = v.states[chain];
   team.sync();
   const Arrival arrival = arrive(team, v, t, state);
-  if (!Kind::decide(team, t, state, arrival)) {
-    finish_draw<Kind>(team, v, t, state);
+  if (!Moves::decide(team, t, state, arrival)) {
+    finish_draw<Moves>(team, v, t, state);
     if (t.step + 1 >= *v.until) {
       if (team.rank() == 0) v.active[chain] = 0;
       return;
     }
     t = trajectory_of(v, chain, t.step + 1);
-    state = begin_draw<Kind>(team, t, state.sample);
+    state = begin_draw<Moves>(team, t, state.sample);
   }
   // Both cases share this call of propose(), which is most of the instructions of a kernel; few numbers are
   // in registers here.
