@@ -41,7 +41,7 @@ class Ranks {
 
   /// Adds the `num_replicas` ranks of the chains first_chain, first_chain + 1, ...
   void add(int num_replicas, std::uint32_t first_chain, ComponentCaches caches) {
-    if (traits_of_kind(test_.proposal.kind).length != device::TrajectoryLength::learnt)
+    if (traits_of_kind(test_.proposal.kind).length() != device::TrajectoryLength::learnt)
       return add_at(std::nullopt, num_replicas, first_chain, caches);
     // The kernel of a step depends on its number, so that replicas at the same position make the same steps.
     const int of_a_place = num_replicas / kPlaces;
