@@ -163,7 +163,7 @@ void Ensemble::plan_drawn_ahead(const ProposalBlocks& blocks) {
          2 * static_cast<std::size_t>(slots) * step_size * sizeof(double) <= kWanted)
     slots *= 2;
   drawn_ = {device_, static_cast<std::size_t>(slots) * step_size};
-  view_.drawn = {drawn_.data(), slots, num_moves, view_.ld_innovation};
+  view_.drawn = {drawn_.data(), slots, num_moves, view_.ld_innovation, blocks.first_move_by_fit()};
 }
 
 // The chains of a group alternate between the halves 0 and 1 of the ensemble.

@@ -172,6 +172,12 @@ int ProposalBlocks::num_moves_by_fit() const {
                                         [this](const auto& block) { return phase_of(block).moves_by_fit; }));
 }
 
+int ProposalBlocks::first_move_by_fit() const {
+  const auto first = std::find_if(blocks.begin(), blocks.end(),
+                                  [this](const auto& block) { return phase_of(block).moves_by_fit; });
+  return static_cast<int>(first - blocks.begin());
+}
+
 bool ProposalBlocks::uses_component_caches() const {
   return std::none_of(blocks.begin(), blocks.end(),
                       [](const auto& block) { return block.influence == Influence::everything; });

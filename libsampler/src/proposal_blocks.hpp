@@ -111,6 +111,8 @@ struct ProposalBlocks {
     return phase_of(block).repeats == device::Repeats::for_each_half ? block.turn : kAllChains;
   }
   int num_moves_by_fit() const;
+  /// Number of the first of these moves; num_blocks if there is none.
+  int first_move_by_fit() const;
 
   /// Whether every block changes only one component or the weights. Any other block would require rebuilding
   /// the caches.

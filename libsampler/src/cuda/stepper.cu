@@ -83,11 +83,11 @@ __global__ void __launch_bounds__(2 * device::kTeamLanes, Proposal::Phases::has_
 /// [dim_unconstrained x kMovesTogether] doubles.
 template <class P>
 __global__ void __launch_bounds__(device::kTeamLanes, 4)
-    draw_ahead_kernel(const __grid_constant__ device::StepView view, int first_block) {
+    draw_ahead_kernel(const __grid_constant__ device::StepView view) {
   __shared__ double scratch[device::BlockTeam::kScratch];
   extern __shared__ __align__(8) unsigned char memory[];
   const int chain = static_cast<int>(blockIdx.x), first = static_cast<int>(blockIdx.z) * P::kMovesTogether;
-  const int left = view.drawn.num_moves - first, block = first_block + first;
+  const int left = view.drawn.num_moves - first, block = view.drawn.first_block + first;
   const device::i64 step = view.step[chain] + blockIdx.y;
   const double* adapted = device::adapted_of(view, chain);
   const device::InnovationView of_first{adapted,
@@ -126,7 +126,7 @@ class CudaStepper final : public Stepper {
           static_cast<std::size_t>(view.table.dim_unconstrained * P::kMovesTogether) * sizeof(double);
       launch_kernel("launch of draw_ahead_kernel", Overlap::no, draw_ahead_kernel<P>,
                     dim3(static_cast<unsigned>(view.num_chains), static_cast<unsigned>(num_steps), groups),
-                    dim3(device::kTeamLanes), bytes, stream_, view, view.num_blocks - num_moves);
+                    dim3(device::kTeamLanes), bytes, stream_, view);
     });
   }
 

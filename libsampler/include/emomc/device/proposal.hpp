@@ -106,10 +106,11 @@ EMOMC_INLINE constexpr int innovation_size(int n, bool has_second) {
 /// Innovations of all moves by a fit of several steps, drawn before those steps. They do not depend on the
 /// chain's state, and the factor of the fit is read only once for several of them.
 struct DrawnAhead {
-  double* values;  ///< num_chains x num_slots x num_moves x ld; null: no innovations are drawn ahead
-  int num_slots;   ///< a power of two; the innovations of step s are in slot s modulo num_slots
-  int num_moves;   ///< number of moves by the fit in each step
-  int ld;          ///< distance between innovations
+  double* values;   ///< num_chains x num_slots x num_moves x ld; null: no innovations are drawn ahead
+  int num_slots;    ///< a power of two; the innovations of step s are in slot s modulo num_slots
+  int num_moves;    ///< number of moves by the fit in each step
+  int ld;           ///< distance between innovations
+  int first_block;  ///< number of the first of these moves
 
   EMOMC_INLINE double* row(int chain, i64 step, int move) const {
     const i64 slot = step & (num_slots - 1);

@@ -101,6 +101,7 @@ struct Schedule {
   static constexpr bool has_ratio_in_theta = ((Phases::ratio == Ratio::in_theta) || ...);
 
   static_assert(num_phases > 0);
+  static_assert((0 + ... + (Phases::moves_by_fit ? 1 : 0)) <= 1, "there is one fitted distribution");
   static_assert(!needs_gradients || num_phases == 1,
                 "a trajectory is the only phase of a step: chains do not wait for each other at its end");
   static_assert((((Phases::need == Need::increment) == (Phases::division == Division::by_component)) && ...),
