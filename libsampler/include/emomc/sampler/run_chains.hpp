@@ -41,7 +41,7 @@ struct ProposalUse {
 ProposalUse proposal_use(const std::string& kind);
 /// The proposal kinds that run on an engine; gradient samplers need an engine with gradients.
 std::vector<std::string> proposal_names(const LikelihoodEngine& engine);
-/// The default acceptance target: 0.234 for random walks, 0.8 for hmc and nuts, 0.574 for mala, 0.651 for
+/// The default acceptance target: 0.234 for random walks, 0.9 for hmc and nuts, 0.574 for mala, 0.8 for
 /// chees.
 double default_target_acceptance(const std::string& kind);
 /// Throws InputError if a proposal does not run on an engine.
