@@ -70,7 +70,7 @@ EMOMC_HD Prepared prepare_transition(const Team& team, const StepView& v, int ch
     p.takes_part = is_moved<Proposal>(v, chain, block);
     if constexpr (Proposal::Phases::has_second_try) {
       p.is_second_try = is_second_try<Proposal>(block);
-      p.takes_part = !(p.is_second_try && v.first_accepted[chain]);
+      p.takes_part = p.takes_part && !(p.is_second_try && v.first_accepted[chain]);
     }
     p.num_proposed = v.num_proposed[counter];
     p.num_accepted = v.num_accepted[counter];
