@@ -62,7 +62,8 @@ list_tests() { # program, filter
 # Appends its result as a line: tool|program|test|result|seconds.
 run_one() { # tool (or "none"), program, test
   local log="$logs/$1.${3//\//.}" begin=$SECONDS result=passed
-  local command=("$bin/$2" --gtest_brief=1 "--gtest_filter=$3")
+  local test=("$bin/$2" --gtest_brief=1 "--gtest_filter=$3")
+  local command=("${test[@]}")
   case $1 in
     none) ;;
     # compute-sanitizer does not follow kernels into the bodies of conditional graph nodes.
@@ -77,8 +78,8 @@ run_one() { # tool (or "none"), program, test
     for barriers in 64 256 1024 2048 4096 8192; do
       grep -q 'overflow of tracked' "$log" || break
       result=passed
-      flock "$logs/lock" timeout "$most_seconds" compute-sanitizer --num-cuda-barriers "$barriers" "${command[@]:1}" \
-        >"$log" 2>&1 || result=FAILED
+      flock "$logs/lock" timeout "$most_seconds" env EMOMC_TEST_HOST_LOOPS=1 compute-sanitizer --tool synccheck \
+        --num-cuda-barriers "$barriers" --error-exitcode 9 "${test[@]}" >"$log" 2>&1 || result=FAILED
     done
     if grep -q 'overflow of tracked' "$log" && ! grep -q 'Barrier error' "$log"; then result=stopped; fi
   fi
