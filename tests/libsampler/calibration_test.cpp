@@ -114,7 +114,8 @@ TEST_P(GradientCalibration, RanksOfTheTruthAreUniform) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gradients, GradientCalibration, ::testing::ValuesIn(gradient_scenarios()), kName);
-INSTANTIATE_TEST_SUITE_P(Gradients, CalibrationLong, ::testing::ValuesIn(gradient_scenarios()), kName);
+INSTANTIATE_TEST_SUITE_P(Gradients, CalibrationLong,
+                         ::testing::ValuesIn(gradient_scenarios(testing::ChainLength::longer)), kName);
 
 TEST(CalibrationDesign, HasEveryModelFamilyProposalAndEngineTwice) {
   std::map<std::string, int> seen;
