@@ -59,6 +59,11 @@ TEST_F(Fit, StandardErrorsOfOneGaussianAreThoseInClosedForm) {
                   1, 2e-3);
   }
   EXPECT_EQ(errors["weights"][0], 0);  // the only weight is always 1
+
+  // Without --json the errors are printed unless -q is given, and always if --errors asks for them.
+  EXPECT_EQ(folder.run("fit fit.yaml -q -o p.json").err, "");
+  const std::string said = folder.run("fit fit.yaml -q --errors -o p.json").err;
+  EXPECT_NE(said.find("means"), std::string::npos) << said;
 }
 
 // The expected values are those of the fit and of HESSE of iminuit 2.x for the same 20,000 events

@@ -242,7 +242,7 @@ void print(const Options& options, const RunConfig& config, const RunSetup& setu
           chosen.num_degenerate, num_starts);
   }
   if (options.file.empty()) std::cout << parameters;
-  if (!options.quiet) print_errors(layout, theta, errors);
+  if (!options.quiet || options.errors) print_errors(layout, theta, errors);
 }
 
 // Fits from all starts, which are divided among ranks: processes, or GPUs of this process.
