@@ -12,6 +12,7 @@
 #include "emomc/likelihood/model_info.hpp"
 #include "emomc/likelihood/parameter_file.hpp"
 #include "emomc/likelihood/standardize.hpp"
+#include "emomc/posterior/gradient_check.hpp"
 #include "emomc/posterior/run_setup.hpp"
 #include "emomc/posterior/text_table.hpp"
 #include "emomc/sampler/empty_components.hpp"
@@ -143,20 +144,35 @@ std::vector<double> given_start(const RunConfig& config, RunSetup& setup) {
   return given;
 }
 
+// Whether a gradient sampler can start at theta, whose density is finite. The gradient need not be: a term of
+// no weight in a mixture can have an infinite derivative.
+bool has_finite_gradient(RunSetup& setup, const std::vector<double>& theta) {
+  const PosteriorGradient at = posterior_gradient(*setup.target, *setup.engine, theta);
+  return std::all_of(at.gradient.begin(), at.gradient.end(), [](double g) { return std::isfinite(g); });
+}
+
 std::vector<double> start_of_prior(const RunConfig& config, RunSetup& setup, std::uint32_t chain) {
+  const bool needs_gradient = proposal_use(setup.proposal.kind).gradient;
+  bool lacks_gradient = false;
   std::vector<double> theta;
   for (int attempt = 0; attempt < config.sampler.init_tries; ++attempt) {
     theta = setup.target->draw_from_prior(config.sampler.seed, chain, static_cast<std::uint64_t>(attempt));
     setup.target->move_inside(theta);
-    if (std::isfinite(log_density(setup, theta))) return theta;
+    lacks_gradient = false;
+    if (!std::isfinite(log_density(setup, theta))) continue;
+    if (!needs_gradient || has_finite_gradient(setup, theta)) return theta;
+    lacks_gradient = true;
   }
   std::vector<std::string> others = starts_of_likelihood(config.likelihood);
   std::erase(others, "prior");
-  throw InputError(fmt::format(
-      "sampler.init: prior: no start of finite density for chain {} in sampler.init_tries = {} tries; at the "
-      "last one {}; use {}a parameter file, or a narrower prior",
-      chain_text(chain), config.sampler.init_tries, term_not_finite(config, setup, theta),
-      others.empty() ? "" : "init " + joined(others) + " or "));
+  throw InputError(
+      fmt::format("sampler.init: prior: no start of finite density{} for chain {} in sampler.init_tries = {} "
+                  "tries; at the "
+                  "last one {}; use {}a parameter file, or a narrower prior",
+                  needs_gradient ? " and gradient" : "", chain_text(chain), config.sampler.init_tries,
+                  lacks_gradient ? "the gradient of the log density is not finite"
+                                 : term_not_finite(config, setup, theta),
+                  others.empty() ? "" : "init " + joined(others) + " or "));
 }
 
 // Describes the optima in `report`; find_starts adds the chains.

@@ -124,6 +124,35 @@ TEST_F(ExpressionRuns, AStartWithoutDensityNamesTheFirstRowThatHasNone) {
                   "-0.5, n = 25) is "});
 }
 
+// Where m < -1 the second term has no weight, and its derivative is infinite. Of 16 starts of the prior about
+// three are there; such starts are drawn again for gradient samplers.
+TEST_F(ExpressionRuns, StartsWithoutAGradientAreDrawnAgain) {
+  folder.write("x.csv", "x\n3\n3.5\n2.5\n3.2\n2.8\n3.1\n2.9\n3\n");
+  folder.write(
+      "c.yaml",
+      "data: {file: x.csv}\n"
+      "likelihood: {parameters: {m: {}}, log_density: \"log_sum_exp(normal_lpdf(x, m, 1), log(fmax(m + 1, "
+      "0)) - 50)\"}\n"
+      "prior: {m: {normal: {mean: 0, sd: 1}}}\n"
+      "sampler: {chains: 16, warmup: 200, draws: 100, seed: 1, proposal: {kind: nuts}}\n");
+  const auto result = folder.run("run c.yaml -q --backend cpu");
+  EXPECT_NE(result.exit_code, 2) << result.err;
+  // A random walk needs no gradient, and begins at the first draw of the prior.
+  EXPECT_NE(
+      folder.run("run c.yaml -q --backend cpu --force --set sampler.proposal.kind=random_walk").exit_code, 2);
+  // A prior without such a start names what is missing.
+  folder.write(
+      "none.yaml",
+      "data: {file: x.csv}\n"
+      "likelihood: {parameters: {m: {}}, log_density: \"log_sum_exp(normal_lpdf(x, m, 1), log(fmax(m - 90, "
+      "0)) - 50)\"}\n"
+      "prior: {m: {normal: {mean: 0, sd: 1}}}\n"
+      "sampler: {chains: 2, warmup: 20, draws: 10, init_tries: 3, proposal: {kind: nuts}}\n");
+  expect_refused(folder, "run none.yaml --backend cpu",
+                 {"no start of finite density and gradient for chain 0 in sampler.init_tries = 3 tries",
+                  "the gradient of the log density is not finite"});
+}
+
 TEST_F(ExpressionRuns, AnEmptyListOfColumnsIsCalledEmpty) {
   expect_config_refused(
       replaced(kNormal, "  log_density", "  linear: {eta: {columns: [], coefficients: b}}\n  log_density"),
