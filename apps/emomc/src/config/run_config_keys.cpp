@@ -175,7 +175,8 @@ std::vector<ConfigKey> sampler_keys() {
        "prior | kmeans | em: optima that short fits find, by their mass | clusters (run only): random groups "
        "of rows, different for each chain and rung | a parameter file (.json)",
        read_init, [](const RunConfig& c) { return yaml_text(c.sampler.init); }},
-      {"sampler.init_tries", "starts tried until the density is finite, 1 to 1000000",
+      {"sampler.init_tries",
+       "starts tried until the density, and for gradient samplers the gradient, is finite; 1 to 1000000",
        [](const YamlValue& v, RunConfig& c) {
          c.sampler.init_tries = static_cast<int>(v.integer(1, 1'000'000));
        },
