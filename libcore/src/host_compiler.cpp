@@ -32,23 +32,17 @@ namespace fs = std::filesystem;
 
 // Contraction is off, as in all code whose bits matter; fma is called explicitly where it is intended. The
 // two flags about errno and traps change no value and allow loops over rows to be vectorised. Without the
-// elimination of partial redundancies, which turns selections into branches, more loops are vectorised too. For
-// many processors of Intel g++ prefers vectors of 256 bits; it then computes the vectors of 512 bits in
+// elimination of partial redundancies, which turns selections into branches, more loops are vectorised too.
+// For many processors of Intel g++ prefers vectors of 256 bits; it then computes the vectors of 512 bits in
 // cached_columns.hpp lane by lane, ten times slower.
-const std::vector<std::string> kReleaseFlags{"-std=c++20",
-                                             "-O3",
-                                             "-march=native",
-                                             "-ffp-contract=off",
-                                             "-fno-math-errno",
-                                             "-fno-trapping-math",
-                                             "-fno-tree-pre",
+const std::vector<std::string> kReleaseFlags {
+  "-std=c++20", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+      "-fno-tree-pre",
 #if defined(__x86_64__)
-                                             "-mprefer-vector-width=512",
+      "-mprefer-vector-width=512",
 #endif
-                                             "-fPIC",
-                                             "-shared",
-                                             "-fvisibility=hidden",
-                                             "-w"};
+      "-fPIC", "-shared", "-fvisibility=hidden", "-w"
+};
 const std::vector<std::string> kDebugFlags{
     "-std=c++20",          "-O0", "-g3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared",
     "-fvisibility=hidden", "-w"};
