@@ -76,9 +76,10 @@ Adaptation::Adaptation(const ProposalBlocks& blocks, double target_acceptance,
   const auto num_fitted =
       static_cast<std::size_t>(dim_unconstrained) * static_cast<std::size_t>(dim_unconstrained);
   if (fitted_beside) {
+    const auto first = static_cast<std::size_t>(blocks.first_move_by_fit());
+    fitted_factor_ = blocks.blocks[first].dense_offset;
+    fitted_moments_ = dense ? static_cast<std::size_t>(fitted_factor_) : num_cross_;
     if (!dense) num_cross_ += num_fitted;
-    fitted_moments_ = num_cross_ - num_fitted;
-    fitted_factor_ = blocks.num_dense - static_cast<int>(num_fitted);
   }
   adapted_.assign(static_cast<std::size_t>(num_groups_) * static_cast<std::size_t>(layout_.size()), 0.0);
   for (int g = 0; g < num_groups_; ++g) {

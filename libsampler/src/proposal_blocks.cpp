@@ -133,9 +133,8 @@ int number_of_repeats(device::Repeats repeats, const Target& target, const Propo
   return 0;
 }
 
-// Adds the blocks of a phase with Division::whole. They share one factor. That of a phase that learns no
-// shape is the factor of the phase before it or, if it moves by the fit, the factor of the fit, which is the
-// last one.
+// Adds the blocks of a phase with Division::whole. They share one factor: that of the block before them if
+// they learn nothing (a second try), else one of their own.
 void add_repeats(const Target& target, const PhaseTraits& phase, int number, ProposalBlocks& plan) {
   const int dim = target.dim_unconstrained();
   if (dim == 0) return;

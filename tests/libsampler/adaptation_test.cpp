@@ -50,10 +50,19 @@ TEST(Adaptation, StepsLengthenOnTheWayUp) {
 
 // The fit has the mean and the covariance of the points. The proposals that use the fit begin with half of
 // the distance to it.
-TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
+struct FitBeforeAWalk {
+  static constexpr const char* name = "fit_before_a_walk";
+  static constexpr auto learning = device::ShapeLearning::as_asked_and_fitted;
+  using Phases = device::Schedule<device::WalkByComponent, device::MovesByFit,
+                                  device::GaussianWalk<device::Division::whole>>;
+};
+
+class AdaptationOfFit : public ::testing::TestWithParam<ProposalTraits> {};
+
+TEST_P(AdaptationOfFit, HasAllParametersBesideTheBlocks) {
   for (const auto shape : {ProposalShape::isotropic, ProposalShape::diagonal, ProposalShape::dense}) {
     const Target target(testing::mixture_layout(3, 1), testing::mixture_prior(), std::vector<double>(1, 1.0));
-    const ProposalBlocks blocks = plan_blocks(traits_of<device::CrankNicolson>(), shape, target);
+    const ProposalBlocks blocks = plan_blocks(GetParam(), shape, target);
     const int n = target.dim_unconstrained();
     const auto layout = blocks.adapted_layout(n);
     const std::vector<ChainPlan> plans{{0, {0}, 1.0, 0}, {1, {0}, 1.0, 0}};
@@ -72,8 +81,9 @@ TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
     const double* numbers = adaptation.adapted().data();
     const double* fitted = numbers + layout.fitted();
     const Eigen::Map<const Eigen::MatrixXd> inverse(fitted, n, n);
-    const Eigen::Map<const Eigen::MatrixXd> factor(numbers + layout.dense(blocks.blocks.back().dense_offset),
-                                                   n, n);
+    const int first = blocks.first_move_by_fit();
+    const int offset = blocks.blocks[static_cast<std::size_t>(first)].dense_offset;
+    const Eigen::Map<const Eigen::MatrixXd> factor(numbers + layout.dense(offset), n, n);
     const Eigen::Map<const Eigen::VectorXd> mean(fitted + n * n, n);
     const Eigen::MatrixXd centred = points.colwise() - points.rowwise().mean();
     const Eigen::MatrixXd covariance = centred * centred.transpose() / (2 * kPoints);
@@ -89,9 +99,13 @@ TEST(Adaptation, FitsAllParametersBesideTheBlocks) {
     // Later the scale follows the acceptance rate, but it never exceeds that of the fit.
     const std::vector<std::uint64_t>& most = all;
     for (std::int64_t end = 60; end < 80; end += 10) adaptation.end_window(end, most, all);
-    EXPECT_EQ(adaptation.adapted()[static_cast<std::size_t>(layout.scale(layout.num_blocks - 1))], 0);
+    EXPECT_EQ(adaptation.adapted()[static_cast<std::size_t>(layout.scale(first))], 0);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Proposals, AdaptationOfFit,
+                         ::testing::Values(traits_of<device::CrankNicolson>(), traits_of<FitBeforeAWalk>()),
+                         [](const auto& traits) { return traits.param.name; });
 
 TEST(Adaptation, NothingIsLearntOfAJump) {
   OneChain<device::SplitMerge> chain;
