@@ -126,7 +126,7 @@ int GradientEvaluation::finish_blocks(int num_groups) const {
   use_device_of(device_.stream());
   EMOMC_CUDA_CHECK(cudaGetDevice(&index));
   EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
-  return major >= 9 ? device::gradient_finish_blocks(num_groups) : 1;
+  return major >= 9 ? device::gradient_finish_blocks(num_groups, code_.sizes.num_slots) : 1;
 }
 
 GradientEvaluation::StepSums GradientEvaluation::step_sums() const {

@@ -99,7 +99,7 @@ std::string kernel_tables(const RowProgram& program, const Adjoints& of_row, int
       for (std::size_t i = begin; i < begin + kColumns; ++i) {
         const bool is_column = i < columns.size();
         const char* comma = i == begin ? "" : ", ";
-        first += fmt::format("{}{}", comma, is_column ? columns[i].column : device::kNoColumn);
+        first += fmt::format("{}{}", comma, is_column ? columns[i].column : device::kPadding);
         second += fmt::format("{}{}", comma, device::kNoColumn);
         sums += fmt::format("{}{}", comma, is_column ? columns[i].coefficient : device::kNoSum);
       }

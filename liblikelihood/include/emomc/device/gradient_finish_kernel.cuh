@@ -35,7 +35,26 @@ template <class Config>
 __device__ __forceinline__ int finish_blocks_of(const GradientKernelView& view, int list) {
   const int num_tiles = view.tiles_of_all ? view.tiles_of_all[list]
                                           : view.work.first_tile[list + 1] - view.work.first_tile[list];
-  return gradient_finish_blocks(num_gradient_groups(num_tiles * Config::parts));
+  return gradient_finish_blocks(num_gradient_groups(num_tiles * Config::parts), Config::slots);
+}
+
+/// Adds a slot's sums of group `first` and of every `stride`-th group after it to `sum`, in this order; sums
+/// of the same slot are kSlots apart. Loads do not wait for each other, whatever the number of groups.
+template <int kSlots>
+__device__ __forceinline__ void add_sums_of_groups(const double* groups, int first, int stride,
+                                                   int num_groups, double& sum) {
+#pragma unroll 1
+  for (; first < num_groups; first += kGroupsAtOnce * stride) {
+    double of_groups[kGroupsAtOnce];
+#pragma unroll
+    for (int i = 0; i < kGroupsAtOnce; ++i) {
+      const int g = first + i * stride;
+      of_groups[i] = g < num_groups ? __ldcg(groups + static_cast<i64>(g) * kSlots) : 0.0;
+    }
+#pragma unroll
+    for (int i = 0; i < kGroupsAtOnce; ++i)
+      if (first + i * stride < num_groups) sum += of_groups[i];
+  }
 }
 
 /// For rows that are divided over ranks: adds this rank's sums of groups to those of earlier ranks, in the
@@ -59,9 +78,8 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
        at += kGradientFinishThreads) {
     const int share = at / Config::slots, slot = at % Config::slots;
     double own = view.continues ? shares[at] : 0.0;
-#pragma unroll 16
-    for (int g = (share + num_shares - first_group) % num_shares; g < num_groups; g += num_shares)
-      own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+    add_sums_of_groups<Config::slots>(groups + slot, (share + num_shares - first_group) % num_shares,
+                                      num_shares, num_groups, own);
     shares[at] = own;
   }
 }
@@ -77,15 +95,21 @@ __global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
   using Gradient = typename Config::Gradient;
   extern __shared__ __align__(16) double finish_memory[];
   __shared__ double scratch[BlockTeam::kScratch];
+  int list = 0, num_tiles = 0, num_blocks = 1;
+  double num_rows = 0;
+  const auto read_list = [&](int of_list) {
+    list = of_list;
+    num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
+    num_blocks = finish_blocks_of<Config>(view, list);
+    num_rows = view.work.num_rows[list];
+  };
+  if constexpr (Config::uniform) read_list(0);  // no kernel writes these tables
   begin_overlapped();
   const int nth = static_cast<int>(blockIdx.x) / kBlocks, rank = static_cast<int>(blockIdx.x) % kBlocks;
   const int chain = view.active.chains ? view.active.chains[nth] : nth;
   if (view.wanted && view.wanted[chain] == 0) return;
-  const int list = Config::uniform ? 0 : view.work.list_of_chain[chain];
-  const int num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
+  if constexpr (!Config::uniform) read_list(view.work.list_of_chain[chain]);
   const int num_groups = view.shares ? 0 : num_gradient_groups(num_tiles * Config::parts);
-  const int num_blocks = finish_blocks_of<Config>(view, list);
-  const double num_rows = view.work.num_rows[list];
   const int thread = static_cast<int>(threadIdx.x);
 
   double* slots = finish_memory;
@@ -109,9 +133,7 @@ __global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
       if (slot < Config::slots) {
         if (view.shares)
           own = view.shares[static_cast<i64>(nth) * view.ld_shares + share * Config::slots + slot];
-#pragma unroll 16
-        for (int g = share; g < num_groups; g += kShares * num_blocks)
-          own += __ldcg(groups + static_cast<i64>(g) * Config::slots + slot);
+        add_sums_of_groups<Config::slots>(groups + slot, share, kShares * num_blocks, num_groups, own);
         if (kShares == 1) slots[slot] = block == rank ? own : slots[slot] + own;
       }
       if (kShares > 1) parts[thread] = own;

@@ -24,6 +24,17 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   extern __shared__ __align__(16) unsigned char gradient_memory[];
   const int size = Config::likelihood().sizes().num_coefficients;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+  const auto parts_of = [&](int of_list) {
+    return (view.work.first_tile[of_list + 1] - view.work.first_tile[of_list]) * Config::parts;
+  };
+  const auto parts_of_group = [&](int of_list, int parts) {
+    return gradient_parts_of_group(view.tiles_of_all ? view.tiles_of_all[of_list] * Config::parts : parts);
+  };
+  int list = 0, num_parts = 0, each = 1;
+  if constexpr (Config::uniform) {  // no kernel writes these tables
+    num_parts = parts_of(0);
+    each = parts_of_group(0, num_parts);
+  }
   wait_for_kernels_ahead();
   let_next_kernel_begin();
 
@@ -33,11 +44,12 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   bool any = view.wanted == nullptr;
   for (int i = 0; i < count && !any; ++i) any = view.wanted[chain_of(i)] != 0;
   if (!any) return;
-  const int list = Config::uniform ? 0 : view.work.list_of_chain[chain_of(0)];
-  const int first_tile = view.work.first_tile[list];
-  const int num_parts = (view.work.first_tile[list + 1] - first_tile) * Config::parts;
-  const int each =
-      gradient_parts_of_group(view.tiles_of_all ? view.tiles_of_all[list] * Config::parts : num_parts);
+  if constexpr (!Config::uniform) {
+    list = view.work.list_of_chain[chain_of(0)];
+    num_parts = parts_of(list);
+    each = parts_of_group(list, num_parts);
+  }
+  const int first_tile = Config::uniform ? 0 : view.work.first_tile[list];
   const int begin = static_cast<int>(blockIdx.x) * each, end = min(begin + each, num_parts);
   if (begin >= end) return;
 

@@ -67,12 +67,14 @@ EMOMC_INLINE constexpr int gradient_slots_of_finish(int num_slots) {
 EMOMC_INLINE constexpr int gradient_threads_of_slot(int num_slots) {
   return kGradientFinishThreads / gradient_slots_of_finish(num_slots);
 }
+/// Sums of groups that a thread loads at once.
+inline constexpr int kGroupsAtOnce = 16;
 /// Blocks of the cluster that shares the groups of a chain at the end of an evaluation; their number is a
-/// function of the number of groups alone. In block b, thread t of a slot adds group t * blocks + b and every
-/// n-th group after it, where n is the number of threads that the slot has in all blocks.
+/// function of the numbers of groups and slots alone. In block b, thread t of a slot adds group t * blocks +
+/// b and every n-th group after it, where n is the number of threads that the slot has in all blocks.
 inline constexpr int kMostFinishBlocks = 8;
-EMOMC_INLINE constexpr int gradient_finish_blocks(int num_groups) {
-  return num_groups <= kGradientGroups / 2 ? 1 : kMostFinishBlocks;
+EMOMC_INLINE constexpr int gradient_finish_blocks(int num_groups, int num_slots) {
+  return num_groups <= kGroupsAtOnce * gradient_threads_of_slot(num_slots) ? 1 : kMostFinishBlocks;
 }
 
 /// Slots of a chain that a block adds up at once.

@@ -33,12 +33,13 @@
 
 namespace emomc::device {
 
-inline constexpr int kNoColumn = -1, kNoSum = -1;
+inline constexpr int kNoColumn = -1, kNoSum = -1, kPadding = -2;
 
 /// Columns by which num_of_tile numbers, from `number` on, are multiplied.
 struct GradientTile {
   int number;
-  int first[kGradientTileColumns];   ///< indices of columns; kNoColumn: the factor is 1
+  int first[kGradientTileColumns];   ///< indices of columns; kNoColumn: the factor is 1; kPadding: the sum is
+                                     ///< not used
   int second[kGradientTileColumns];  ///< columns by which the first ones are multiplied; kNoColumn: the
                                      ///< factor is 1
   int sum[kGradientTileColumns];     ///< index of the sum to which each product is added, where there is one
@@ -63,6 +64,14 @@ EMOMC_INLINE constexpr int num_tile_slots() {
 template <class G>
 EMOMC_INLINE constexpr int num_gradient_slots() {
   return num_tile_slots<G>() + G::num_plain + G::num_gathered;
+}
+/// Number of columns of all tiles whose sums are used.
+template <class G>
+EMOMC_INLINE constexpr int num_used_columns() {
+  int count = 0;
+  for (int t = 0; t < G::num_tiles; ++t)
+    for (int c = 0; c < kGradientTileColumns; ++c) count += G::tile(t).first[c] != kPadding ? 1 : 0;
+  return count;
 }
 template <class G>
 EMOMC_INLINE constexpr GradientSizes gradient_sizes() {

@@ -35,10 +35,16 @@ struct GradientConfig {
   static constexpr int tiles_at_once =
       Gradient::num_tiles < kGradientTilesAtOnce ? Gradient::num_tiles : kGradientTilesAtOnce;
   static_assert(kChains * numbers_at_once <= gradient_numbers_at_once(sizeof(Real)));
+  /// Whether lanes multiply their own rows. In float64 a product of matrices takes longer where few columns
+  /// are used. The choice depends on the likelihood alone, since the bits of sums depend on it.
+  static constexpr int used_columns = num_used_columns<Gradient>();
+  static constexpr bool by_lanes = sizeof(Real) == sizeof(double) && used_columns > 0 && used_columns <= 3 &&
+                                   Gradient::num_of_tile <= gradient_numbers_at_once(sizeof(Real));
   /// Blocks that share a multiprocessor, from the registers that the numbers of a lane's rows and the lane's
   /// sums take.
   static constexpr int registers =
-      rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 + 10 * tiles_at_once;
+      rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 +
+      (by_lanes ? 2 * used_columns * kChains * Gradient::num_of_tile + 8 : 10 * tiles_at_once);
   static constexpr int blocks = registers > 76 ? 1 : registers <= 36 && kTogether == 1 ? 3 : 2;
   /// Whether a lane keeps its rows in registers for all chains.
   static constexpr int num_columns = Gradient::num_columns;
@@ -73,6 +79,8 @@ class GradientWarp {
   using Tensor = typename TensorOf<Real>::Type;
   static constexpr int kChains = Config::chains, kTiles = Config::tiles_at_once, kEach = Tensor::kEach;
   static_assert(kEach == Config::each);
+  static constexpr int kNumbersOfSet = 8;  ///< numbers that an instruction multiplies
+  static constexpr int kSets = (kChains * Config::numbers_at_once + kNumbersOfSet - 1) / kNumbersOfSet;
 
  public:
   /// `turn`: index in the third dimension of the grid.
@@ -95,9 +103,15 @@ class GradientWarp {
         }
       }
 #pragma unroll
-    for (int t = 0; t < kTiles; ++t)
+    for (int p = 0; p < kProducts; ++p)
 #pragma unroll
-      for (int i = 0; i < Tensor::kSums; ++i) products_[t][i] = 0;
+      for (int s = 0; s < kSets; ++s)
+#pragma unroll
+        for (int i = 0; i < Tensor::kSums; ++i) products_[p][s][i] = 0;
+#pragma unroll
+    for (int i = 0; i < kLaneSums; ++i)
+#pragma unroll
+      for (int u = 0; u < Config::used_columns; ++u) of_lane_[i][u] = 0;
     if constexpr (Gradient::num_plain > 0) {
 #pragma unroll
       for (int p = 0; p < Gradient::num_plain; ++p)
@@ -118,7 +132,10 @@ class GradientWarp {
 
   /// Adds the numbers of the rows of a step to the warp's sums; `rows`: the step's first row in column 0.
   __device__ void add(const Real* rows) {
-    if constexpr (kTiles > 0) add_products(rows);
+    if constexpr (Config::by_lanes)
+      add_by_lanes(rows);
+    else if constexpr (kTiles > 0)
+      add_products(rows);
     if (turn_ != 0) return;
     if constexpr (kPlain > 0) add_plain();
 #pragma unroll 1
@@ -127,16 +144,10 @@ class GradientWarp {
 
   /// Writes the warp's sums to slots[chain][Config::own_slots].
   __device__ void hand_in(Real* slots) const {
-#pragma unroll
-    for (int t = 0; t < kTiles; ++t)
-#pragma unroll
-      for (int i = 0; i < Tensor::kSums; ++i) {
-        const int number = lane() / 4 + i / 2 * 8, column = 2 * (lane() % 4) + i % 2;
-        const int chain = number / Config::numbers_at_once, k = number % Config::numbers_at_once;
-        if (chain < kChains)
-          slots[chain * Config::own_slots + (t * Config::numbers_at_once + k) * kGradientTileColumns +
-                column] = products_[t][i];
-      }
+    if constexpr (Config::by_lanes)
+      hand_in_lanes(slots);
+    else
+      hand_in_products(slots);
 #pragma unroll
     for (int turn = 0; turn < kPlain; ++turn) {
       const int p = turn * 32 + lane() / Config::plain_lanes;
@@ -166,29 +177,47 @@ class GradientWarp {
 
  private:
   static constexpr int kPlain = Config::plain_turns;
+  static constexpr int kNumberSets = kSets > 0 ? kSets : 1;
+  static constexpr int kLaneSums = Config::by_lanes ? kChains * Gradient::num_of_tile : 1;
+  using Numbers = typename Tensor::template Numbers<Gradient::rounds_numbers>;
   struct Columns {
     int first, second;
   };
 
   __device__ int first_number() const { return turn_ % Config::number_turns * Config::numbers_at_once; }
 
-  /// Loads rows of the first column of `columns`, or ones where there is none.
-  __device__ void load(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
-    const bool is_one = columns.first == kNoColumn;
-    load_column(rows, is_one ? 0 : columns.first, x);
+  /// Bit t: whether a tile that may be number t of the warp has a column that is 1.
+  static constexpr unsigned ones() {
+    unsigned bits = 0;
+    for (int t = 0; t < Gradient::num_tiles; ++t)
+      for (int c = 0; c < kGradientTileColumns; ++c)
+        if (Gradient::tile(t).first[c] == kNoColumn) bits |= 1u << t % kGradientTilesAtOnce;
+    return bits;
+  }
+  /// The index of the lane's first column of tile t, or of any column where there is none.
+  __device__ int first_column(int t) const { return max(columns_[t].first, 0); }
+  /// Loads rows of the columns of tile t; a factor that is no column is 1. `first`: the rows of the first
+  /// column.
+  __device__ void load(const Real* first, const Real* rows, int t, Real (&x)[kEach]) const {
+    const bool is_one = columns_[t].first == kNoColumn;
+    load_column(first, first_column(t), x);
+    constexpr unsigned kOnes = ones();
+    if (kOnes >> t & 1) {
 #pragma unroll
-    for (int r = 0; r < kEach; ++r) x[r] = is_one ? Real(1) : x[r];
+      for (int r = 0; r < kEach; ++r) x[r] = is_one ? Real(1) : x[r];
+    }
+    if constexpr (Gradient::has_products && !Gradient::has_squares) multiply_second(rows, columns_[t], x);
   }
   /// Multiplies x by rows of the second column of `columns`, if there is one.
   __device__ void multiply_second(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
     if (columns.second == kNoColumn) return;
     Real y[kEach];
-    load_column(rows, columns.second, y);
+    load_column(rows + columns.second * kTileRows, columns.second, y);
 #pragma unroll
     for (int r = 0; r < kEach; ++r) x[r] *= y[r];
   }
-  __device__ void load_column(const Real* rows, int j, Real (&x)[kEach]) const {
-    load_rows(rows + j * kTileRows, x);
+  __device__ void load_column(const Real* from, int j, Real (&x)[kEach]) const {
+    load_rows(from, x);
     if constexpr (Gradient::has_shift) {
       const Real shift = shift_[j];
 #pragma unroll
@@ -196,15 +225,17 @@ class GradientWarp {
     }
   }
   /// Loads rows of the lane's numbers, from number `first` on.
-  __device__ void load_numbers(int first, int row, Real (&a)[Tensor::kNumbers][kEach]) const {
+  __device__ void load_numbers(int first, int row, Numbers (&numbers)[kNumberSets]) const {
 #pragma unroll
-    for (int i = 0; i < Tensor::kNumbers; ++i) {
-      int number = lane() / 4 + 8 * i;
+    for (int s = 0; s < kSets; ++s) {
+      int number = lane() / 4 + kNumbersOfSet * s;
       if (number >= kChains * Config::numbers_at_once) number = 0;
       const int chain = number / Config::numbers_at_once;
       int k = first + number % Config::numbers_at_once;
       if (Config::number_turns > 1 && k >= Gradient::num_of_tile) k = first;
-      load_rows(numbers_of(chain, k) + row, a[i]);
+      Real a[kEach];
+      load_rows(numbers_of(chain, k) + row, a);
+      numbers[s].set(a);
     }
   }
 
@@ -214,44 +245,132 @@ class GradientWarp {
       if (Gradient::tile(t).number != Gradient::tile(0).number) return false;
     return true;
   }
+  /// Tiles that an instruction multiplies by the same numbers.
+  static constexpr int kTilesTogether = share_numbers() ? Tensor::kTiles : 1;
+  static constexpr int kProducts = (kTiles + kTilesTogether - 1) / kTilesTogether;
 
   __device__ void add_products(const Real* rows) {
-    Real sums[kTiles][Tensor::kSums];
+    Real sums[kProducts][kSets][Tensor::kSums];
 #pragma unroll
-    for (int t = 0; t < kTiles; ++t)
+    for (int p = 0; p < kProducts; ++p)
 #pragma unroll
-      for (int i = 0; i < Tensor::kSums; ++i) sums[t][i] = 0;
-#pragma unroll kTiles <= 2 ? 2 : 1
-    for (int first = lane() % 4 * kEach; first < Config::step_rows; first += 4 * kEach) {
-      Real a[Tensor::kNumbers][kEach];
-      load_numbers(share_numbers() ? Gradient::tile(0).number + first_number() : numbers_of_tile_[0], first,
-                   a);
-      const typename Tensor::template Numbers<Gradient::rounds_numbers> shared(a);
-      constexpr int kStride = Gradient::has_squares ? 2 : 1;
+      for (int s = 0; s < kSets; ++s)
 #pragma unroll
-      for (int t = 0; t < kTiles; t += kStride) {
-        Real x[kEach];
-        load(rows + first, columns_[t], x);
-        if constexpr (Gradient::has_squares) {
-          shared.add_products(x, sums[t]);
+        for (int i = 0; i < Tensor::kSums; ++i) sums[p][s][i] = 0;
+    // Few pointers are kept in registers; many would crowd out the sums.
+    constexpr int kPointers = Gradient::has_squares && kTiles <= 8 ? (kTiles + 1) / 2 : 0;
+    const Real* first_columns[kPointers > 0 ? kPointers : 1];
 #pragma unroll
-          for (int r = 0; r < kEach; ++r) x[r] *= x[r];
-          shared.add_products(x, sums[t + 1]);
-          continue;
+    for (int i = 0; i < kPointers; ++i)
+      first_columns[i] = rows + first_column(2 * i) * kTileRows + lane() % 4 * kEach;
+#pragma unroll kTiles <= 4 ? 2 : 1
+    for (int begin = 0; begin < Config::step_rows; begin += 4 * kEach) {
+      const int row = begin + lane() % 4 * kEach;
+      Numbers numbers[kNumberSets];
+      if constexpr (share_numbers()) load_numbers(Gradient::tile(0).number + first_number(), row, numbers);
+      Real x[Tensor::kTiles][kEach];
+#pragma unroll
+      for (int p = 0; p < kProducts; ++p) {
+        if constexpr (!share_numbers()) load_numbers(numbers_of_tile_[p], row, numbers);
+#pragma unroll
+        for (int i = 0; i < Tensor::kTiles; ++i) {
+          const int t = p * kTilesTogether + i;
+          if (i < kTilesTogether && t < kTiles && (!Gradient::has_squares || t % 2 == 0)) {
+            const Real* first = kPointers > 0 ? first_columns[kPointers > 0 ? t / 2 : 0] + begin
+                                              : rows + row + first_column(t) * kTileRows;
+            load(first, rows + row, t, x[i]);
+          } else {  // squares of the tile before, or a tile whose sums are not used
+#pragma unroll
+            for (int r = 0; r < kEach; ++r) x[i][r] = Gradient::has_squares ? x[0][r] * x[0][r] : x[0][r];
+          }
         }
-        if constexpr (Gradient::has_products) multiply_second(rows + first, columns_[t], x);
-        if constexpr (share_numbers()) {
-          shared.add_products(x, sums[t]);
-        } else {
-          if (t > 0) load_numbers(numbers_of_tile_[t], first, a);
-          typename Tensor::template Numbers<Gradient::rounds_numbers>(a).add_products(x, sums[t]);
-        }
+        const typename Tensor::Columns columns(x);
+#pragma unroll
+        for (int s = 0; s < kSets; ++s) Tensor::add_products(columns, numbers[s], sums[p][s]);
       }
     }
 #pragma unroll
+    for (int p = 0; p < kProducts; ++p)
+#pragma unroll
+      for (int s = 0; s < kSets; ++s)
+#pragma unroll
+        for (int i = 0; i < Tensor::kSums; ++i) products_[p][s][i] += sums[p][s][i];
+  }
+
+  __device__ void hand_in_products(Real* slots) const {
+#pragma unroll
+    for (int p = 0; p < kProducts; ++p)
+#pragma unroll
+      for (int s = 0; s < kSets; ++s)
+#pragma unroll
+        for (int i = 0; i < Tensor::kSums; ++i) {
+          const int t = p * kTilesTogether + i / 2, number = kNumbersOfSet * s + 2 * (lane() % 4) + i % 2;
+          const int chain = number / Config::numbers_at_once, k = number % Config::numbers_at_once;
+          if (i / 2 < kTilesTogether && t < kTiles && chain < kChains)
+            slots[chain * Config::own_slots + (t * Config::numbers_at_once + k) * kGradientTileColumns +
+                  lane() / 4] = products_[p][s][i];
+        }
+  }
+
+  /// Calls f(t, c, u) for each column c of a tile t whose sum is used; u counts these columns.
+  template <class F>
+  static __device__ void for_used_columns(F f) {
+    int used = 0;
+#pragma unroll
     for (int t = 0; t < kTiles; ++t)
 #pragma unroll
-      for (int i = 0; i < Tensor::kSums; ++i) products_[t][i] += sums[t][i];
+      for (int c = 0; c < kGradientTileColumns; ++c)
+        if (Gradient::tile(t).first[c] != kPadding) f(t, c, used++);
+  }
+  /// Does the work of add_products() for the lane's own rows, one after the other.
+  __device__ void add_by_lanes(const Real* rows) {
+    constexpr int kRows = Config::rows;
+    const int first = lane() * kRows;
+    Real factor[Config::used_columns][kRows];
+    for_used_columns([&](int t, int c, int u) {
+      const int columns[] = {Gradient::tile(t).first[c], Gradient::tile(t).second[c]};
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) factor[u][r] = 1;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (columns[i] == kNoColumn) continue;
+        Real x[kRows];
+        load_rows(rows + columns[i] * kTileRows + first, x);
+        const Real shift = Gradient::has_shift ? shift_[columns[i]] : Real(0);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r)
+          factor[u][r] = (i == 0 ? Real(1) : factor[u][r]) * (Gradient::has_shift ? x[r] - shift : x[r]);
+      }
+    });
+#pragma unroll
+    for (int i = 0; i < kLaneSums; ++i) {
+      const int chain = i / Gradient::num_of_tile, k = i % Gradient::num_of_tile;
+      Real a[kRows];
+      int loaded = -1;
+      for_used_columns([&](int t, int, int u) {
+        const int number = Gradient::tile(t).number + k;
+        if (number != loaded) load_rows(numbers_of(chain, number) + first, a);
+        loaded = number;
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) of_lane_[i][u] = real_fma(a[r], factor[u][r], of_lane_[i][u]);
+      });
+    }
+  }
+  __device__ void hand_in_lanes(Real* slots) const {
+#pragma unroll
+    for (int i = 0; i < kLaneSums; ++i) {
+      const int chain = i / Gradient::num_of_tile, k = i % Gradient::num_of_tile;
+      Real* own = slots + chain * Config::own_slots;
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t)
+        if (lane() < kGradientTileColumns)
+          own[(t * Config::numbers_at_once + k) * kGradientTileColumns + lane()] = 0;
+      __syncwarp();
+      for_used_columns([&](int t, int c, int u) {
+        const double sum = sum_over_lanes(of_lane_[i][u]);
+        if (lane() == 0) own[(t * Config::numbers_at_once + k) * kGradientTileColumns + c] = sum;
+      });
+    }
   }
 
   __device__ void add_plain() {
@@ -309,7 +428,8 @@ class GradientWarp {
   int numbers_of_tile_[kTiles > 0 ? kTiles : 1];  ///< first number of each tile, where tiles do not share
                                                   ///< their numbers
   int plain_numbers_[kPlain > 0 ? kPlain : 1];
-  Real products_[kTiles > 0 ? kTiles : 1][Tensor::kSums];
+  Real of_lane_[kLaneSums][Config::used_columns > 0 ? Config::used_columns : 1];  ///< where lanes multiply
+  Real products_[kTiles > 0 ? kProducts : 1][kSets > 0 ? kSets : 1][Tensor::kSums];
   Real plain_[kChains][kPlain > 0 ? kPlain : 1];
 };
 

@@ -17,11 +17,16 @@ __device__ inline float reciprocal(float x) {
   return y;
 }
 __device__ inline double reciprocal(double x) {
-  double y;  // relative error 2^-23; each step doubles the number of digits
+  double y;  // relative error e of 2^-23
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-#pragma unroll
-  for (int i = 0; i < 2; ++i) y = EMOMC_FMA(EMOMC_FMA(-x, y, 1.0), y, y);
-  return y;
+  const double e = EMOMC_FMA(-x, y, 1.0);
+  return EMOMC_FMA(y, EMOMC_FMA(e, e, e), y);  // 1 / (1 - e) is 1 + e + e^2, with an error of e^3
+}
+/// Whether x is positive and neither x nor its reciprocal is near the limits of the type.
+__device__ inline bool has_reciprocal(float x) { return x > 0x1p-90f && x < 0x1p90f; }
+__device__ inline bool has_reciprocal(double x) {  // from the exponent, since comparisons in float64 are slow
+  constexpr int kRange = 900;
+  return static_cast<unsigned>(__double2hiint(x) - ((1023 - kRange) << 20)) < 2u * kRange << 20;
 }
 
 /// Writes the terms of B blocks of components, as accumulate() computes them, to t; for a Student t also
@@ -139,9 +144,11 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   EMOMC_INLINE static constexpr GradientTile tile(int t) {
     GradientTile result{};
     for (int c = 0; c < kGradientTileColumns; ++c) {
-      result.first[c] = result.second[c] = kNoColumn;
+      result.first[c] = kPadding;
+      result.second[c] = kNoColumn;
       result.sum[c] = kNoSum;
     }
+    set(result, t, place_of_one(), kNoColumn, kNoColumn);
     for (int i = 0; i < d; ++i) {
       set(result, t, place_of_column(i), i, kNoColumn);
       for (int j = has_matrices ? 0 : i; j <= i; ++j) set(result, t, place_of_product(i, j), i, j);
@@ -180,13 +187,11 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
           value[0][r] = k == 0 ? sum : value[0][r] + sum;
         }
     }
-    constexpr Real kLeast = sizeof(Real) == sizeof(float) ? Real(0x1p-90) : Real(0x1p-900);
-    constexpr Real kMost = Real(1) / kLeast;
     bool all_plain = true;
     Real inverse[R];
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const bool plain = value[0][r] > kLeast && value[0][r] < kMost;
+      const bool plain = has_reciprocal(value[0][r]);
       inverse[r] = plain && r < rows.count ? reciprocal(value[0][r]) : Real(0);
       all_plain = all_plain && (plain || r >= rows.count);
     }
@@ -204,7 +209,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
     if (all_plain) return;
 #pragma unroll 1
     for (int r = 0; r < R && r < rows.count; ++r)
-      if (!(value_of(value[0], r) > kLeast && value_of(value[0], r) < kMost))
+      if (!has_reciprocal(value_of(value[0], r)))
         store_any_row(shape, coefficients, rows.first + r, rows.stride, numbers + r, step);
   }
 

@@ -1,4 +1,4 @@
-// Computes sums of products of numbers and columns with tensor cores.
+// Computes sums of products of columns and numbers with tensor cores.
 // Tensor cores ignore the last 13 bits of float32 numbers, so that a number is passed as a sum of two numbers
 // unless it may be rounded. Tensor cores truncate the results of additions, so that a sum covers one step
 // only.
@@ -9,71 +9,90 @@
 
 namespace emomc::device {
 
-// Products of matrices (PTX ISA, "mma.sync"). Lane 4 i + q holds numbers i and i + 8 and column i of the
-// tile, in rows 4 q to 4 q + 3 of 16, or 2 q and 2 q + 1 of 8 in float64; the order of the rows of a product
-// does not matter for the sum. The lane gets the sums of numbers i and i + 8 times columns 2 q and 2 q + 1.
+// Products of matrices (PTX ISA, "mma.sync"). Lane 4 i + q holds column i of kTiles tiles, and number i, in
+// kEach neighbouring rows from row kEach q on; the order of the rows of a product does not matter for the
+// sum. The lane gets the sums of column i times numbers 2 q and 2 q + 1, for the first tile, then for the
+// second.
 struct TensorFloat {
-  static constexpr int kEach = 4, kNumbers = 2, kSums = 4;
+  static constexpr int kEach = 4, kTiles = 2, kSums = 4;
 
-  static __device__ void multiply(const unsigned (&a)[4], const unsigned (&b)[2], float (&c)[4]) {
+  static __device__ void multiply(const unsigned (&columns)[4], const unsigned (&numbers)[2],
+                                  float (&sums)[kSums]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(columns[0]), "r"(columns[1]), "r"(columns[2]), "r"(columns[3]), "r"(numbers[0]),
+          "r"(numbers[1]));
   }
   /// The part of x that tensor cores use, and the rest.
   static __device__ unsigned high(float x) { return __float_as_uint(x) & 0xffffe000u; }
   static __device__ unsigned low(float x) { return __float_as_uint(x - __uint_as_float(high(x))); }
-  static __device__ unsigned rounded(float x) {
-    unsigned y;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
-    return y;
-  }
+  /// x, which must be finite, such that the part that tensor cores use is x rounded to nearest.
+  static __device__ unsigned rounded(float x) { return __float_as_uint(x) + 0x1000u; }
 
-  /// The numbers of kEach rows, in pairs of rows, split into the parts that are multiplied.
+  /// A number in kEach rows, in pairs of rows, split into the parts that are multiplied.
   template <bool kRounded>
   struct Numbers {
-    unsigned of_rows[kEach / 2][kRounded ? 1 : 2][4];
+    unsigned of_rows[kEach / 2][kRounded ? 1 : 2][2];
 
-    __device__ explicit Numbers(const float (&a)[kNumbers][kEach]) {
+    __device__ void set(const float (&a)[kEach]) {
 #pragma unroll
-      for (int r = 0; r < kEach; r += 2) {
-        const float x[] = {a[0][r], a[1][r], a[0][r + 1], a[1][r + 1]};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          of_rows[r / 2][0][i] = kRounded ? rounded(x[i]) : high(x[i]);
-          if constexpr (!kRounded) of_rows[r / 2][1][i] = low(x[i]);
-        }
-      }
-    }
-    /// Adds a' x to sums.
-    __device__ void add_products(const float (&x)[kEach], float (&sums)[kSums]) const {
-#pragma unroll
-      for (int r = 0; r < kEach; r += 2) {
-        const unsigned x_high[] = {high(x[r]), high(x[r + 1])}, x_low[] = {low(x[r]), low(x[r + 1])};
-        if constexpr (!kRounded) multiply(of_rows[r / 2][1], x_high, sums);
-        multiply(of_rows[r / 2][0], x_low, sums);
-        multiply(of_rows[r / 2][0], x_high, sums);
+      for (int r = 0; r < kEach; ++r) {
+        of_rows[r / 2][0][r % 2] = kRounded ? rounded(a[r]) : high(a[r]);
+        if constexpr (!kRounded) of_rows[r / 2][1][r % 2] = low(a[r]);
       }
     }
   };
+  /// A column of each tile in kEach rows, in pairs of rows, split into the parts that are multiplied.
+  struct Columns {
+    unsigned high_part[kEach / 2][4], low_part[kEach / 2][4];
+
+    __device__ explicit Columns(const float (&x)[kTiles][kEach]) {
+#pragma unroll
+      for (int r = 0; r < kEach; ++r)
+#pragma unroll
+        for (int t = 0; t < kTiles; ++t) {
+          high_part[r / 2][r % 2 * 2 + t] = high(x[t][r]);
+          low_part[r / 2][r % 2 * 2 + t] = low(x[t][r]);
+        }
+    }
+  };
+  /// Adds the products to sums.
+  template <bool kRounded>
+  static __device__ void add_products(const Columns& columns, const Numbers<kRounded>& numbers,
+                                      float (&sums)[kSums]) {
+#pragma unroll
+    for (int r = 0; r < kEach / 2; ++r) {
+      if constexpr (!kRounded) multiply(columns.high_part[r], numbers.of_rows[r][1], sums);
+      multiply(columns.low_part[r], numbers.of_rows[r][0], sums);
+      multiply(columns.high_part[r], numbers.of_rows[r][0], sums);
+    }
+  }
 };
 struct TensorDouble {
-  static constexpr int kEach = 2, kNumbers = 1, kSums = 2;
+  static constexpr int kEach = 2, kTiles = 1, kSums = 2;
 
   template <bool>
   struct Numbers {
-    const double (&a)[kNumbers][kEach];
-
-    __device__ explicit Numbers(const double (&numbers)[kNumbers][kEach]) : a(numbers) {}
-    __device__ void add_products(const double (&x)[kEach], double (&sums)[kSums]) const {
+    double of_rows[kEach];
+    __device__ void set(const double (&a)[kEach]) {
 #pragma unroll
-      for (int r = 0; r < kEach; ++r)
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(sums[0]), "+d"(sums[1])
-            : "d"(a[0][r]), "d"(x[r]));
+      for (int r = 0; r < kEach; ++r) of_rows[r] = a[r];
     }
   };
+  struct Columns {
+    const double (&x)[kTiles][kEach];
+    __device__ explicit Columns(const double (&columns)[kTiles][kEach]) : x(columns) {}
+  };
+  template <bool kRounded>
+  static __device__ void add_products(const Columns& columns, const Numbers<kRounded>& numbers,
+                                      double (&sums)[kSums]) {
+#pragma unroll
+    for (int r = 0; r < kEach; ++r)
+      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+          : "+d"(sums[0]), "+d"(sums[1])
+          : "d"(columns.x[0][r]), "d"(numbers.of_rows[r]));
+  }
 };
 template <class Real>
 struct TensorOf {
