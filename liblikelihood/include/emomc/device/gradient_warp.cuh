@@ -284,7 +284,8 @@ class GradientWarp {
             for (int r = 0; r < kEach; ++r) x[i][r] = Gradient::has_squares ? x[0][r] * x[0][r] : x[0][r];
           }
         }
-        const typename Tensor::Columns columns(x);
+        constexpr bool kLoaded = !Gradient::has_shift && !Gradient::has_products;
+        const typename Tensor::template Columns<kLoaded> columns(x);
 #pragma unroll
         for (int s = 0; s < kSets; ++s) Tensor::add_products(columns, numbers[s], sums[p][s]);
       }

@@ -44,6 +44,10 @@ struct TensorFloat {
     }
   };
   /// A column of each tile in kEach rows, in pairs of rows, split into the parts that are multiplied.
+  /// kLoaded: the columns have the values that were loaded. The compiler knows that tensor cores use only the
+  /// first part of a number, and would move these values to neighbouring registers instead of computing their
+  /// first parts; a subtraction takes one instruction where it would need several.
+  template <bool kLoaded>
   struct Columns {
     unsigned high_part[kEach / 2][4], low_part[kEach / 2][4];
 
@@ -52,14 +56,16 @@ struct TensorFloat {
       for (int r = 0; r < kEach; ++r)
 #pragma unroll
         for (int t = 0; t < kTiles; ++t) {
-          high_part[r / 2][r % 2 * 2 + t] = high(x[t][r]);
-          low_part[r / 2][r % 2 * 2 + t] = low(x[t][r]);
+          const int at = r % 2 * 2 + t;
+          low_part[r / 2][at] = low(x[t][r]);
+          high_part[r / 2][at] =
+              kLoaded ? __float_as_uint(x[t][r] - __uint_as_float(low_part[r / 2][at])) : high(x[t][r]);
         }
     }
   };
   /// Adds the products to sums.
-  template <bool kRounded>
-  static __device__ void add_products(const Columns& columns, const Numbers<kRounded>& numbers,
+  template <bool kLoaded, bool kRounded>
+  static __device__ void add_products(const Columns<kLoaded>& columns, const Numbers<kRounded>& numbers,
                                       float (&sums)[kSums]) {
 #pragma unroll
     for (int r = 0; r < kEach / 2; ++r) {
@@ -80,12 +86,13 @@ struct TensorDouble {
       for (int r = 0; r < kEach; ++r) of_rows[r] = a[r];
     }
   };
+  template <bool>
   struct Columns {
     const double (&x)[kTiles][kEach];
     __device__ explicit Columns(const double (&columns)[kTiles][kEach]) : x(columns) {}
   };
-  template <bool kRounded>
-  static __device__ void add_products(const Columns& columns, const Numbers<kRounded>& numbers,
+  template <bool kLoaded, bool kRounded>
+  static __device__ void add_products(const Columns<kLoaded>& columns, const Numbers<kRounded>& numbers,
                                       double (&sums)[kSums]) {
 #pragma unroll
     for (int r = 0; r < kEach; ++r)
