@@ -176,8 +176,9 @@ class CpuGradients {
     for (std::size_t l = 0; l < lists_.size(); ++l)
       if (open_[l].num_slots > 0) close(l);
     // All groups of chains follow each other for each block of tiles, so that a tile stays in cache.
-    std::stable_sort(items_.begin(), items_.end(),
-                     [](const Item& a, const Item& b) { return a.block < b.block; });
+    const auto is_before = [](const Item& a, const Item& b) { return a.block < b.block; };
+    if (!std::is_sorted(items_.begin(), items_.end(), is_before))
+      std::stable_sort(items_.begin(), items_.end(), is_before);
     sums_.assign(num_block_sums, 0);
     tile_sums_.resize(num_tile_sums);
   }

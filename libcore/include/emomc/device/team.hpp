@@ -74,11 +74,7 @@ struct HostTeam {
   /// Returns the sum of f(i) for i < n to every member.
   template <class F>
   double sum(int n, F f) const {
-    if (n <= kFewLanes) {
-      double lane[kFewLanes] = {};
-      for (int i = 0; i < n; ++i) lane[i] += f(i);
-      return tree_of_few(lane, n);
-    }
+    if (n <= kFewLanes) return sum_of_few<1>(n, [&](int i) { return Sums<1>{f(i)}; }).of[0];
     double lane[kTeamLanes] = {};
     for (int i = 0; i < n; ++i) lane[i % kTeamLanes] += f(i);
     return tree(lane);
@@ -88,13 +84,11 @@ struct HostTeam {
   template <class F>
   TwoSums sum_two(int n, F f) const {
     if (n <= kFewLanes) {
-      double a[kFewLanes] = {}, b[kFewLanes] = {};
-      for (int i = 0; i < n; ++i) {
+      const Sums<2> sums = sum_of_few<2>(n, [&](int i) {
         const TwoSums x = f(i);
-        a[i] += x.a;
-        b[i] += x.b;
-      }
-      return {tree_of_few(a, n), tree_of_few(b, n)};
+        return Sums<2>{x.a, x.b};
+      });
+      return {sums.of[0], sums.of[1]};
     }
     double a[kTeamLanes] = {}, b[kTeamLanes] = {};
     for (int i = 0; i < n; ++i) {
@@ -108,16 +102,8 @@ struct HostTeam {
   /// Returns kCount sums at once: f(i) returns Sums; each sum has the bits of sum().
   template <int kCount, class F>
   Sums<kCount> sum_many(int n, F f) const {
+    if (n <= kFewLanes) return sum_of_few<kCount>(n, f);
     Sums<kCount> result;
-    if (n <= kFewLanes) {
-      double lanes[kCount][kFewLanes] = {};
-      for (int i = 0; i < n; ++i) {
-        const Sums<kCount> x = f(i);
-        for (int k = 0; k < kCount; ++k) lanes[k][i] += x.of[k];
-      }
-      for (int k = 0; k < kCount; ++k) result.of[k] = tree_of_few(lanes[k], n);
-      return result;
-    }
     double lanes[kCount][kTeamLanes] = {};
     for (int i = 0; i < n; ++i) {
       const Sums<kCount> x = f(i);
@@ -140,13 +126,22 @@ struct HostTeam {
 
  private:
   static constexpr int kFewLanes = 32;
-  /// Has the same bits as tree() of lanes that are 0 from n on: the omitted additions add 0, and no lane is
-  /// -0.
-  static double tree_of_few(double (&lane)[kFewLanes], int n) {
-    for (int stride = kFewLanes / 2; stride > 0; stride /= 2)
-      if (stride < n)
-        for (int i = 0; i < stride; ++i) lane[i] += lane[i + stride];
-    return lane[0];
+  /// Returns the sums that lanes and tree() give for n <= kFewLanes: the omitted additions add 0, and no lane
+  /// is -0. Only as many lanes as the tree has are set.
+  template <int kCount, class F>
+  static Sums<kCount> sum_of_few(int n, F f) {
+    Sums<kCount> lanes[kFewLanes];
+    int width = 1;
+    while (width < n) width *= 2;
+    for (int i = 0; i < n; ++i) {
+      const Sums<kCount> x = f(i);
+      for (int k = 0; k < kCount; ++k) lanes[i].of[k] = 0.0 + x.of[k];
+    }
+    for (int i = n; i < width; ++i) lanes[i] = {};
+    for (int stride = width / 2; stride > 0; stride /= 2)
+      for (int i = 0; i < stride; ++i)
+        for (int k = 0; k < kCount; ++k) lanes[i].of[k] += lanes[i + stride].of[k];
+    return lanes[0];
   }
   static double tree(double (&lane)[kTeamLanes]) {
     for (int group = 0; group < kTeamLanes; group += 32)

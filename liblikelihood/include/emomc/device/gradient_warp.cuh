@@ -44,7 +44,7 @@ struct GradientConfig {
   /// sums take.
   static constexpr int registers =
       rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 +
-      (by_lanes ? 2 * used_columns * kChains * Gradient::num_of_tile + 8 : 10 * tiles_at_once);
+      (by_lanes ? 2 * used_columns * kChains * Gradient::num_of_tile + 8 : 8 * tiles_at_once);
   static constexpr int blocks = registers > 76 ? 1 : registers <= 36 && kTogether == 1 ? 3 : 2;
   /// Whether a lane keeps its rows in registers for all chains.
   static constexpr int num_columns = Gradient::num_columns;

@@ -217,14 +217,14 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   static __device__ void write(const Team& team, const double* theta, double, const double* slots,
                                const Real* shift, double*, double* work, double* gradient) {
     const Model model = MixtureRows<Model>::sized(K, d).model;
-    for (int i = team.rank(); i < model.num_parameters(); i += team.size()) gradient[i] = 0;
-    team.sync();
     const bool shares_weight = K > 1 && model.weight_index(0) == model.weight_index(K - 1);
-    for (int i = team.rank(); i < (shares_weight ? 1 : K); i += team.size())
+    for (int i = team.rank(); i < (shares_weight ? 1 : K); i += team.size()) {
+      double sum = 0;
       for (int k = i; k < (shares_weight ? K : i + 1); ++k)
         if (weight_sum(slots, k) != 0)
-          gradient[model.weight_index(k)] +=
-              model.weight_slope(k) * weight_sum(slots, k) / model.weight(theta, k);
+          sum += model.weight_slope(k) * weight_sum(slots, k) / model.weight(theta, k);
+      gradient[model.weight_index(i)] = sum;
+    }
     if constexpr (has_matrices)
       add_matrices(team, model, theta, slots, shift, work, gradient);
     else

@@ -54,19 +54,40 @@ EMOMC_INLINE double transposed_row(const double* factor, int n, const double* v,
   return sum;
 }
 
+/// Calls add(i, element i of L' v) for the elements that the member owns.
+template <class Team, class Add>
+EMOMC_HD void transposed_multiply(const Team& team, const double* factor, int n, const double* v, Add add) {
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < n; i += team.size()) add(i, transposed_row(factor, n, v, i));
+}
+/// Computes several elements at once, since the additions of one element wait for each other.
+template <class Add>
+inline void transposed_multiply(const HostTeam&, const double* factor, int n, const double* v, Add add) {
+  constexpr int kTogether = 4;
+  int i = 0;
+  for (; i + kTogether <= n; i += kTogether) {
+    const double* columns = factor + static_cast<i64>(i) * n;
+    double sums[kTogether] = {};
+    for (int k = 0; k < kTogether; ++k)
+      for (int j = k; j < kTogether; ++j) sums[k] += columns[k * n + i + j] * v[i + j];
+    for (int j = i + kTogether; j < n; ++j)
+      for (int k = 0; k < kTogether; ++k) sums[k] += columns[k * n + j] * v[j];
+    for (int k = 0; k < kTogether; ++k) add(i + k, sums[k]);
+  }
+  for (; i < n; ++i) add(i, transposed_row(factor, n, v, i));
+}
+
 /// Adds h L' gradient to `momentum`. With a dense metric, a sync must lie between the writing of `gradient`
 /// and this call.
 template <class Team>
 EMOMC_HD void kick(const Team& team, const Metric& metric, const double* gradient, double h,
                    double* momentum) {
+  if (metric.shape == IncrementShape::dense)
+    return transposed_multiply(team, metric.factor, metric.n, gradient,
+                               [=](int i, double force) { momentum[i] += h * force; });
   EMOMC_ROLLED
-  for (int i = team.rank(); i < metric.n; i += team.size()) {
-    const double force = metric.shape == IncrementShape::dense
-                             ? transposed_row(metric.factor, metric.n, gradient, i)
-                         : metric.shape == IncrementShape::diagonal ? metric.sd[i] * gradient[i]
-                                                                    : gradient[i];
-    momentum[i] += h * force;
-  }
+  for (int i = team.rank(); i < metric.n; i += team.size())
+    momentum[i] += h * (metric.shape == IncrementShape::diagonal ? metric.sd[i] * gradient[i] : gradient[i]);
 }
 
 /// Adds h L momentum to `u`; `work` [n] is scratch. A sync must follow before other members read u.
