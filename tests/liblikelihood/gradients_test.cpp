@@ -212,7 +212,8 @@ std::map<std::string, Likelihood> likelihoods() {
                            "skew_normal_lpdf(x, a, b, k) + von_mises_lpdf(y, a, b)", {0.3, 1.2, 2.0});
   all["logistic_8"] = likelihood({}, "log_inv_logit(if_else(n > 1, eta, -eta))", {0.2});
   all["logistic_8"].spec.linear = {predictor("eta", 8)};
-  for (const int covariates : {3, 8, 10, 13, 50}) {  // groups of eight columns, of four, and single columns
+  // Groups of eight columns, of four, and single columns; with two covariates lanes of a GPU multiply.
+  for (const int covariates : {2, 3, 8, 10, 13, 50}) {
     Likelihood& l = all["poisson_" + std::to_string(covariates)] =
         likelihood({}, "poisson_log_lpmf(n, eta)", {0.2});
     l.spec.linear = {predictor("eta", covariates)};
@@ -223,6 +224,17 @@ std::map<std::string, Likelihood> likelihoods() {
       l.columns.push_back("c" + std::to_string(j));
       l.theta.push_back(0.3 * std::sin(static_cast<double>(j) + 1.0));
     }
+  }
+  // Predictors whose columns are multiplied by different numbers.
+  for (const int covariates : {9, 1}) {
+    Likelihood& l = all["two_predictors_" + std::to_string(covariates)] =
+        likelihood({}, "normal_lpdf(x, eta, exp(zeta))", {});
+    l.spec.linear = {predictor("eta", covariates), predictor("zeta", 1)};
+    l.spec.linear[1].intercept = covariates == 1 ? "" : "a2";
+    l.spec.linear[1].coefficients = "b2";
+    for (int j = 0; j < covariates; ++j) l.columns.push_back("c" + std::to_string(j));
+    for (int j = 0; j < covariates + (covariates == 1 ? 2 : 3); ++j)
+      l.theta.push_back(0.3 * std::sin(j + 1.0));
   }
   return all;
 }
