@@ -24,8 +24,8 @@ std::size_t gradient_finish_bytes(const GradientSizes& sizes) {
          sizeof(double);
 }
 
-int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
-                             bool uniform) {
+int gradient_most_chains(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
+                         bool uniform) {
   constexpr std::size_t kMostShared = 110 << 10;
   if (!uniform) return 1;
   int chains = std::max(1, device::gradient_numbers_at_once(bytes_of_real(likelihood)) / sizes.num_of_tile);
@@ -33,6 +33,25 @@ int gradient_chains_of_block(const DeviceLikelihood& likelihood, const GradientS
          (chains / 2 >= num_chains || gradient_shared_bytes(likelihood, sizes, chains) > kMostShared))
     chains /= 2;
   return chains;
+}
+
+GradientForm gradient_form(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
+                           bool uniform, int blocks_of_chain, int num_multiprocessors) {
+  const int bytes = bytes_of_real(likelihood);
+  GradientForm form{gradient_most_chains(likelihood, sizes, num_chains, uniform)};
+  const auto num_blocks = [&](int chains) { return (num_chains + chains - 1) / chains * blocks_of_chain; };
+  // Chains of a block share products with columns. Without these a block has fewer sums to hold in registers.
+  if (sizes.num_tiles == 0) form.chains = std::min(form.chains, 2);
+  if (device::gradient_by_lanes(sizes, bytes)) form.chains = 1;
+  // While all blocks run at the same time, more of them take less time than more chains in a block.
+  while (form.chains > 1 && num_blocks(form.chains / 2) <= 2 * num_multiprocessors) form.chains /= 2;
+  // The kernel of a mixture needs few registers for one chain, so that three blocks have room.
+  constexpr int kMostRegisters = 64;
+  if (uniform && bytes == 4 && !likelihood.sums_products && sizes.num_tiles > 0 && form.chains <= 2 &&
+      device::gradient_registers(sizes, bytes, 1) <= kMostRegisters &&
+      num_blocks(1) > 2 * num_multiprocessors && num_blocks(1) <= 3 * num_multiprocessors)
+    form = {1, 3};
+  return form;
 }
 
 KernelSource prepare_source(const DeviceLikelihood& likelihood) {
@@ -47,24 +66,25 @@ KernelSource prepare_source(const DeviceLikelihood& likelihood) {
   return source;
 }
 
-KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
-                             bool uniform, GradientStage stage, int finish_blocks) {
-  const int chains = gradient_chains_of_block(likelihood, code.sizes, num_chains, uniform);
+KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code,
+                             const GradientForm& form, bool uniform, GradientStage stage, int finish_blocks) {
+  const int chains = form.chains;
   // Where columns do not fit the registers, each column is read once for more chains.
   const bool streams = likelihood.sizes.num_columns * bytes_of_real(likelihood) > 48;
   const int together =
       likelihood.sums_products ? std::gcd(chains, (streams ? 2 : 1) * device::kGradientChainsTogether) : 1;
-  KernelSource source{likelihood.code.headers,
-                      std::string("emomc::device::") +
-                          (stage == GradientStage::rows     ? "gradient_kernel"
-                           : stage == GradientStage::finish ? "gradient_finish_kernel"
-                                                            : "gradient_shares_kernel") +
-                          "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real +
-                          ", " + std::to_string(chains) + ", " + std::to_string(together) +
-                          (uniform ? ", true>" : ", false>") +
-                          (stage == GradientStage::finish ? ", " + std::to_string(finish_blocks) + ">" : ">"),
-                      {},
-                      likelihood.code.sources};
+  KernelSource source{
+      likelihood.code.headers,
+      std::string("emomc::device::") +
+          (stage == GradientStage::rows     ? "gradient_kernel"
+           : stage == GradientStage::finish ? "gradient_finish_kernel"
+                                            : "gradient_shares_kernel") +
+          "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real + ", " +
+          std::to_string(chains) + ", " + std::to_string(together) + (uniform ? ", true" : ", false") +
+          (form.blocks > 0 && stage == GradientStage::rows ? ", " + std::to_string(form.blocks) + ">" : ">") +
+          (stage == GradientStage::finish ? ", " + std::to_string(finish_blocks) + ">" : ">"),
+      {},
+      likelihood.code.sources};
   source.headers.push_back(code.header);
   source.headers.push_back(stage == GradientStage::rows ? "emomc/device/gradient_kernel.cuh"
                                                         : "emomc/device/gradient_finish_kernel.cuh");

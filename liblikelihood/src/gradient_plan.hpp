@@ -20,10 +20,18 @@ struct GradientCode {
 KernelSource prepare_source(const DeviceLikelihood& likelihood);
 
 int bytes_of_real(const DeviceLikelihood& likelihood);
+/// The form of gradient_kernel, on which results do not depend.
+struct GradientForm {
+  int chains = 1;  ///< chains of a block
+  int blocks = 0;  ///< blocks for which registers must have room on a multiprocessor; 0: as usual
+};
 /// The largest number of chains of a block that leaves room for another block; `uniform`: all chains read all
 /// rows as one segment.
-int gradient_chains_of_block(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
-                             int num_chains, bool uniform);
+int gradient_most_chains(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
+                         int num_chains, bool uniform);
+/// The form for `num_chains` chains. `blocks_of_chain`: blocks that share the rows of a chain.
+GradientForm gradient_form(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
+                           int num_chains, bool uniform, int blocks_of_chain, int num_multiprocessors);
 /// Bytes of dynamic shared memory of a block with `chains` chains and `parts` parts of a group, and of a
 /// block that finishes an evaluation.
 std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
@@ -34,8 +42,9 @@ std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
 enum class GradientStage { rows, finish, shares };
 /// The kernel of a stage. `finish_blocks`: for GradientStage::finish, blocks that share a chain; 1 where the
 /// GPU has no clusters.
-KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code, int num_chains,
-                             bool uniform, GradientStage stage, int finish_blocks = 1);
+KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientCode& code,
+                             const GradientForm& form, bool uniform, GradientStage stage,
+                             int finish_blocks = 1);
 /// The smallest number of tiles that hold a whole number of groups, in a segment of `num_tiles` tiles.
 int gradient_tiles_of_group(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                             int num_tiles);

@@ -316,7 +316,7 @@ TEST_P(GradientsOfEngine, AreThoseOfTheReferenceEngine) {
 
 // Other chains, their number, the active set and the number of threads change no bit.
 TEST_P(GradientsOfEngine, HaveBitsThatDependOnThePointAlone) {
-  for (const char* const name : {"gather", "poisson_10", "two_gaussians"}) {
+  for (const char* const name : {"gather", "poisson_2", "poisson_10", "two_gaussians", "two_predictors_9"}) {
     SCOPED_TRACE(name);
     const Likelihood l = likelihoods().at(name);
     for (const std::size_t num_rows : {std::size_t{700}, std::size_t{50'000}}) {

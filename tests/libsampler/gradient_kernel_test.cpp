@@ -19,6 +19,17 @@ class GradientKernels : public testing::CompiledKernels {};
 // derivatives each, and a long density has more of them in use than registers can hold.
 constexpr int kFewSpilled = 200, kDualsSpilled = 500;
 
+/// Three blocks of a mixture's kernel for one chain share a multiprocessor where that is faster.
+void expect_form_of_three_blocks_compiles(const DeviceLikelihood& likelihood, const GradientCode& code) {
+  const GradientForm form = gradient_form(likelihood, code.sizes, 64, true, 6, 132);
+  if (form.blocks == 0) return;
+  EXPECT_EQ(form.chains, 1);
+  const KernelCode kernel =
+      testing::compiled(gradient_source(likelihood, code, form, true, GradientStage::rows), "sm_90");
+  EXPECT_LE(kernel.spilled, kFewSpilled);
+  EXPECT_LE(kernel.registers, 80);
+}
+
 void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_spilled) {
   EXPECT_EQ(testing::compiled(prepare_source(likelihood), "sm_90").spilled, 0);
   for (int chains : {1, 64})
@@ -27,7 +38,8 @@ void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& cod
         if (!uniform && chains > 1) continue;
         if (stage != GradientStage::rows && chains > 1) continue;  // the code is the same
         const int blocks = uniform ? device::kMostFinishBlocks : 1;
-        const KernelSource source = gradient_source(likelihood, code, chains, uniform, stage, blocks);
+        const GradientForm form{gradient_most_chains(likelihood, code.sizes, chains, uniform)};
+        const KernelSource source = gradient_source(likelihood, code, form, uniform, stage, blocks);
         SCOPED_TRACE(source.kernel);
         const KernelCode kernel = testing::compiled(source, "sm_90");
         EXPECT_LE(kernel.spilled, most_spilled);
@@ -115,11 +127,34 @@ void expect_mixture_compiles(const std::string& name, int components, int column
   likelihood.sizes = {columns, shape.num_coefficients(), shape.num_terms(), shape.num_scratch(), 0, 0};
   for (const char* real : {"float", "double"}) {
     likelihood.real = real;
-    expect_compiles(
-        likelihood,
-        {"emomc/device/mixture_gradient.cuh", device::mixture_gradient_sizes<Model>(components, columns)},
-        kFewSpilled);
+    const GradientCode code{"emomc/device/mixture_gradient.cuh",
+                            device::mixture_gradient_sizes<Model>(components, columns)};
+    expect_compiles(likelihood, code, kFewSpilled);
+    expect_form_of_three_blocks_compiles(likelihood, code);
   }
+}
+
+// A block has few chains while all blocks run at the same time.
+TEST(GradientForms, DependOnTheNumberOfBlocks) {
+  DeviceLikelihood likelihood;
+  likelihood.sizes.num_coefficients = 8 * 27;
+  likelihood.real = "float";
+  const device::GradientSizes sizes = device::mixture_gradient_sizes<device::GaussianMixture>(8, 13);
+  const auto form = [&](int chains, int groups) {
+    const GradientForm f = gradient_form(likelihood, sizes, chains, true, groups, 132);
+    return std::pair(f.chains, f.blocks);
+  };
+  EXPECT_EQ(form(1, 256), std::pair(1, 0));
+  EXPECT_EQ(form(40, 6), std::pair(1, 0));
+  EXPECT_EQ(form(64, 6), std::pair(1, 3));
+  EXPECT_EQ(form(256, 6), std::pair(2, 0));
+  EXPECT_EQ(form(16, 256), std::pair(2, 0));
+  likelihood.real = "double";
+  likelihood.sizes.num_coefficients = 6;
+  EXPECT_EQ(
+      gradient_form(likelihood, device::mixture_gradient_sizes<device::TwoGaussian>(2, 1), 16, true, 256, 132)
+          .chains,
+      1);
 }
 
 TEST_F(GradientKernels, OfMixturesCompile) {

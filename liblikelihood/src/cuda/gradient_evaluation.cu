@@ -10,8 +10,7 @@ namespace emomc {
 GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& likelihood,
                                        const GradientCode& code, int num_chains, const ChainWork& work,
                                        const std::vector<double>& shift, std::size_t most_shared)
-    : chains_(gradient_chains_of_block(likelihood, code.sizes, num_chains, work.view().uniform)),
-      device_(device),
+    : device_(device),
       likelihood_(likelihood),
       code_(code),
       num_chains_(num_chains),
@@ -55,11 +54,13 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
   const auto turns_of = [](int count, int each) { return static_cast<unsigned>((count + each - 1) / each); };
   turns_ = turns_of(code.sizes.num_of_tile, device::gradient_numbers_at_once(bytes_of_real(likelihood))) *
            std::max(1u, turns_of(code.sizes.num_tiles, device::kGradientTilesAtOnce));
-  shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, chains_, parts_of_group);
+  form_ = gradient_form(likelihood, code.sizes, num_chains, uniform, max_groups_ * static_cast<int>(turns_),
+                        attribute(cudaDevAttrMultiProcessorCount));
+  shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, form_.chains, parts_of_group);
   finish_bytes_ = gradient_finish_bytes(code.sizes);
   prepare_ = std::make_unique<RuntimeKernel>(prepare_source(likelihood));
-  kernel_ = std::make_unique<RuntimeKernel>(
-      gradient_source(likelihood, code, num_chains, uniform, GradientStage::rows));
+  kernel_ =
+      std::make_unique<RuntimeKernel>(gradient_source(likelihood, code, form_, uniform, GradientStage::rows));
   make_finish(finish_blocks(max_groups_));
 }
 
@@ -90,7 +91,7 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
     return log2;
   };
   log2_per_tile_ = uniform_ ? log2_of(parts_) - log2_of(each) : log2_of(steps_);
-  shared_bytes_ = gradient_shared_bytes(likelihood_, code_.sizes, chains_, most_parts);
+  shared_bytes_ = gradient_shared_bytes(likelihood_, code_.sizes, form_.chains, most_parts);
   tiles_of_all_ = {device_, tiles_of_all.size()};
   tiles_of_all_.upload(tiles_of_all);
   first_group_ = {device_, first_group.size()};
@@ -104,7 +105,7 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
                code_.sizes.num_slots;
   shares_ = {device_, static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(ld_shares_)};
   shares_kernel_ = std::make_unique<RuntimeKernel>(
-      gradient_source(likelihood_, code_, num_chains_, uniform_, GradientStage::shares));
+      gradient_source(likelihood_, code_, {}, uniform_, GradientStage::shares));
   turns_of_ranks_.clear();
   for (int rank = 0; rank < share.num_ranks(); ++rank) {
     std::vector<std::size_t> bytes(static_cast<std::size_t>(share.num_ranks()), 0);
@@ -117,16 +118,22 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
 void GradientEvaluation::make_finish(int blocks) {
   finish_blocks_ = blocks;
   finish_ = std::make_unique<RuntimeKernel>(
-      gradient_source(likelihood_, code_, num_chains_, uniform_, GradientStage::finish, blocks));
+      gradient_source(likelihood_, code_, {}, uniform_, GradientStage::finish, blocks));
 }
 
 // The number of blocks of a cluster; 1 where the GPU has no clusters.
 int GradientEvaluation::finish_blocks(int num_groups) const {
-  int index = 0, major = 0;
+  return attribute(cudaDevAttrComputeCapabilityMajor) >= 9
+             ? device::gradient_finish_blocks(num_groups, code_.sizes.num_slots)
+             : 1;
+}
+
+int GradientEvaluation::attribute(int which) const {
+  int index = 0, value = 0;
   use_device_of(device_.stream());
   EMOMC_CUDA_CHECK(cudaGetDevice(&index));
-  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
-  return major >= 9 ? device::gradient_finish_blocks(num_groups, code_.sizes.num_slots) : 1;
+  EMOMC_CUDA_CHECK(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(which), index));
+  return value;
 }
 
 GradientEvaluation::StepSums GradientEvaluation::step_sums() const {
@@ -164,7 +171,7 @@ void GradientEvaluation::launch_rows(device::GradientKernelView view, Stream str
   complete(view);
   void* arguments[] = {&view};
   const auto active = static_cast<unsigned>(view.active.count);
-  const auto chains = static_cast<unsigned>(chains_);
+  const auto chains = static_cast<unsigned>(form_.chains);
   if (max_groups_ > 0)
     launch_function("launch of gradient_kernel", Overlap::yes, kernel_->function(),
                     {dim3(static_cast<unsigned>(max_groups_), (active + chains - 1) / chains, turns_),

@@ -50,10 +50,13 @@ class GradientEvaluation {
   void complete(device::GradientKernelView& view) const;
   void make_finish(int blocks);
   int finish_blocks(int num_groups) const;
+  /// An attribute of the GPU (cudaDeviceAttr).
+  int attribute(int which) const;
 
   DeviceArray<double> step_sums_, segment_sums_, group_sums_, shift_float64_;
   DeviceArray<float> shift_float32_;
-  int chains_, max_groups_ = 0;  ///< chains of a block; groups of a chain
+  GradientForm form_;
+  int max_groups_ = 0;  ///< groups of a chain
   unsigned turns_ = 1;
   std::size_t shared_bytes_ = 0, finish_bytes_ = 0;
   std::unique_ptr<RuntimeKernel> prepare_, kernel_, finish_;

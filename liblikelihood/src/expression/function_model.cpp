@@ -237,8 +237,9 @@ std::vector<KernelCode> Expression::compile_function(int major, int minor) const
     likelihood.sizes = device.sizes;
     likelihood.real = "double";
     kernels.push_back(
-        compile_kernel(gradient_source(likelihood, {"emomc/device/density_gradient.cuh", device.gradient}, 4,
-                                       true, GradientStage::rows),
+        compile_kernel(gradient_source(likelihood, {"emomc/device/density_gradient.cuh", device.gradient},
+                                       {gradient_most_chains(likelihood, device.gradient, 4, true)}, true,
+                                       GradientStage::rows),
                        architecture, false));
   }
   return kernels;

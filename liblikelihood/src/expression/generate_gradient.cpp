@@ -195,6 +195,7 @@ device::GradientSizes gradient_sizes(const RowProgram& program, const GradientPr
   for (const auto& [number, adjoint] : gradient.of_row.product_sums) {
     const auto columns = columns_of(program.product_sums[static_cast<std::size_t>(number)]);
     sizes.num_tiles += (static_cast<int>(columns.size()) + kColumns - 1) / kColumns;
+    sizes.num_used_columns += static_cast<int>(columns.size());
   }
   for (const GatheredAdjoint& gathered : gradient.of_row.gathered) sizes.num_gathered += gathered.size;
   sizes.num_slots =

@@ -34,9 +34,35 @@ struct GradientSizes {
   int num_numbers = 0;  ///< numbers of a row of a chain
   int num_of_tile = 1;  ///< numbers that share the columns of a tile
   int num_tiles = 0;
-  int num_gathered = 0;    ///< sums among which the indices of rows choose
-  int num_parameters = 0;  ///< at least the number of parameters
+  int num_gathered = 0;      ///< sums among which the indices of rows choose
+  int num_used_columns = 0;  ///< columns of all tiles whose sums are used
+  int num_parameters = 0;    ///< at least the number of parameters
 };
+
+/// The largest number of columns that lanes multiply by their own rows, in float64.
+inline constexpr int kMostLaneColumns = 3;
+/// Whether lanes multiply their own rows. In float64 a product of matrices takes longer where few columns are
+/// used. The choice depends on the likelihood alone, since the bits of sums depend on it.
+EMOMC_INLINE constexpr bool gradient_by_lanes(const GradientSizes& sizes, int real_bytes) {
+  return real_bytes == 8 && sizes.num_used_columns > 0 && sizes.num_used_columns <= kMostLaneColumns &&
+         sizes.num_of_tile <= gradient_numbers_at_once(real_bytes);
+}
+/// Estimate of the registers that the numbers of a thread's rows and the sums of `num_chains` chains take.
+EMOMC_INLINE constexpr int gradient_registers(const GradientSizes& sizes, int real_bytes, int num_chains) {
+  const int of_rows =
+      gradient_rows_of_thread(real_bytes, sizes.num_numbers) * sizes.num_numbers * real_bytes / 4;
+  const int tiles = sizes.num_tiles < kGradientTilesAtOnce ? sizes.num_tiles : kGradientTilesAtOnce;
+  return of_rows + (gradient_by_lanes(sizes, real_bytes)
+                        ? 2 * sizes.num_used_columns * num_chains * sizes.num_of_tile + 8
+                        : 8 * tiles);
+}
+/// Blocks for which registers must have room on a multiprocessor. `together`: chains whose rows a thread
+/// evaluates together.
+EMOMC_INLINE constexpr int gradient_blocks(const GradientSizes& sizes, int real_bytes, int num_chains,
+                                           int together) {
+  const int registers = gradient_registers(sizes, real_bytes, num_chains);
+  return registers > 76 ? 1 : registers <= 36 && together == 1 ? 3 : 2;
+}
 
 /// Groups of rows whose sums are written. A block computes a group of 1, 2, 4, 8 or 16 parts, and each warp
 /// of the block a run of steps. Groups grow with the number of parts until there are at most kGradientGroups

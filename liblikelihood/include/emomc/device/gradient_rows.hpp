@@ -75,8 +75,8 @@ EMOMC_INLINE constexpr int num_used_columns() {
 }
 template <class G>
 EMOMC_INLINE constexpr GradientSizes gradient_sizes() {
-  return {num_gradient_slots<G>(), G::num_sums,  G::num_work,    G::num_numbers,
-          G::num_of_tile,          G::num_tiles, G::num_gathered};
+  return {num_gradient_slots<G>(), G::num_sums,  G::num_work,     G::num_numbers,
+          G::num_of_tile,          G::num_tiles, G::num_gathered, num_used_columns<G>()};
 }
 
 }  // namespace emomc::device

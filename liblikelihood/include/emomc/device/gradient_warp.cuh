@@ -10,8 +10,9 @@
 namespace emomc::device {
 
 /// Constants of a kernel. kChains: chains of a block; kTogether: chains whose rows a thread evaluates
-/// together; kUniform: all chains read all tiles as one segment.
-template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform>
+/// together; kUniform: all chains read all tiles as one segment; kBlocks: blocks for which registers must
+/// have room on a multiprocessor; 0: gradient_blocks().
+template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform, int kBlocks = 0>
 struct GradientConfig {
   using Sizes = SizedL;
   using Likelihood = typename SizedL::Likelihood;
@@ -35,17 +36,12 @@ struct GradientConfig {
   static constexpr int tiles_at_once =
       Gradient::num_tiles < kGradientTilesAtOnce ? Gradient::num_tiles : kGradientTilesAtOnce;
   static_assert(kChains * numbers_at_once <= gradient_numbers_at_once(sizeof(Real)));
-  /// Whether lanes multiply their own rows. In float64 a product of matrices takes longer where few columns
-  /// are used. The choice depends on the likelihood alone, since the bits of sums depend on it.
-  static constexpr int used_columns = num_used_columns<Gradient>();
-  static constexpr bool by_lanes = sizeof(Real) == sizeof(double) && used_columns > 0 && used_columns <= 3 &&
-                                   Gradient::num_of_tile <= gradient_numbers_at_once(sizeof(Real));
-  /// Blocks that share a multiprocessor, from the registers that the numbers of a lane's rows and the lane's
-  /// sums take.
-  static constexpr int registers =
-      rows * Gradient::num_numbers * static_cast<int>(sizeof(Real)) / 4 +
-      (by_lanes ? 2 * used_columns * kChains * Gradient::num_of_tile + 8 : 8 * tiles_at_once);
-  static constexpr int blocks = registers > 76 ? 1 : registers <= 36 && kTogether == 1 ? 3 : 2;
+  static constexpr GradientSizes sizes = gradient_sizes<Gradient>();
+  static constexpr int used_columns = sizes.num_used_columns;
+  static constexpr bool by_lanes = gradient_by_lanes(sizes, static_cast<int>(sizeof(Real)));
+  static constexpr int blocks = kBlocks > 0 ? kBlocks
+                                            : gradient_blocks(sizes, static_cast<int>(sizeof(Real)), kChains,
+                                                              kTogether);
   /// Whether a lane keeps its rows in registers for all chains.
   static constexpr int num_columns = Gradient::num_columns;
   static constexpr bool keeps_rows = kTogether > 1 &&

@@ -162,7 +162,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   static __device__ __forceinline__ void evaluate(const Real* coefficients, int, const Row& row,
                                                   const RowsInMemory<Real>& rows, Real* numbers, int step,
                                                   Real (&value)[kChains][R]) {
-    static_assert(kChains == 1);
+    static_assert(kChains == 1 && num_used_columns<GradientOf>() == sizes.num_used_columns);
     constexpr int kBlocks = (K + kComponentBlock - 1) / kComponentBlock;
     constexpr int kGroup =
         kBlocks % 2 == 0 && kIsAxisAligned<Shape> ? 2 : 1;  // blocks whose terms are computed together

@@ -37,6 +37,7 @@ EMOMC_INLINE constexpr GradientSizes mixture_gradient_sizes(int K, int d) {
   GradientSizes sizes{};
   sizes.num_tiles = num_moment_tiles<Shape>(d);
   sizes.num_of_tile = K;
+  sizes.num_used_columns = kHasMatrices<Shape> ? 1 + d + d * (d + 1) / 2 : 1 + 2 * d;
   sizes.num_numbers = kHasTails<Shape> ? 3 * K : K;
   sizes.num_slots = sizes.num_tiles * K * kGradientTileColumns + (kHasTails<Shape> ? 2 * K : 0);
   sizes.num_parameters = K * (2 + 2 * d) + num_matrices<Shape>(K) * d * d;
