@@ -5,8 +5,9 @@
 
 #include "emomc/device/block_team.cuh"
 #include "emomc/device/cluster.cuh"
-#include "emomc/device/gradient_warp.cuh"
+#include "emomc/device/gradient_config.cuh"
 #include "emomc/device/overlap.cuh"
+#include "emomc/device/row_sums.cuh"
 
 namespace emomc::device {
 
