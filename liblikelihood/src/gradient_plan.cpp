@@ -43,8 +43,15 @@ GradientForm gradient_form(const DeviceLikelihood& likelihood, const GradientSiz
   // Chains of a block share products with columns. Without these a block has fewer sums to hold in registers.
   if (sizes.num_tiles == 0) form.chains = std::min(form.chains, 2);
   if (device::gradient_by_lanes(sizes, bytes)) form.chains = 1;
-  // While all blocks run at the same time, more of them take less time than more chains in a block.
-  while (form.chains > 1 && num_blocks(form.chains / 2) <= 2 * num_multiprocessors) form.chains /= 2;
+  // More blocks take less time than more chains in a block while there are idle multiprocessors, and, where
+  // an instruction cannot multiply the numbers of all chains of a block, also while all blocks run at the
+  // same time.
+  constexpr int kNumbersOfInstruction = 8;
+  const auto has_room_for = [&](int blocks) {
+    return blocks <= num_multiprocessors + num_multiprocessors / 4 ||
+           (form.chains * sizes.num_of_tile > kNumbersOfInstruction && blocks <= 2 * num_multiprocessors);
+  };
+  while (form.chains > 1 && has_room_for(num_blocks(form.chains / 2))) form.chains /= 2;
   // The kernel of a mixture needs few registers for one chain, so that three blocks have room.
   constexpr int kMostRegisters = 64;
   if (uniform && bytes == 4 && !likelihood.sums_products && sizes.num_tiles > 0 && form.chains <= 2 &&

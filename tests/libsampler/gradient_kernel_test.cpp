@@ -149,6 +149,16 @@ TEST(GradientForms, DependOnTheNumberOfBlocks) {
   EXPECT_EQ(form(64, 6), std::pair(1, 3));
   EXPECT_EQ(form(256, 6), std::pair(2, 0));
   EXPECT_EQ(form(16, 256), std::pair(2, 0));
+  device::GradientSizes regression{};
+  regression.num_of_tile = regression.num_numbers = 1;
+  regression.num_tiles = 7;
+  likelihood.sizes.num_coefficients = 51;
+  likelihood.sums_products = true;
+  for (const auto& [chains, groups, expected] :
+       {std::tuple{64, 98, 16}, {16, 98, 8}, {4, 98, 4}, {64, 5, 4}, {4, 5, 1}})
+    EXPECT_EQ(gradient_form(likelihood, regression, chains, true, groups, 132).chains, expected)
+        << chains << " chains, " << groups << " groups";
+  likelihood.sums_products = false;
   likelihood.real = "double";
   likelihood.sizes.num_coefficients = 6;
   EXPECT_EQ(
