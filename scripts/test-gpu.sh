@@ -122,12 +122,15 @@ if [[ $steps == *" tests "* ]]; then
   echo "== tests"
   record_machine none
   for program in test_libsampler test_liblikelihood; do
-    list_tests "$program" '*cuda*:*Cuda*-*Long*' | sed "s/^/none $program /"
+    list_tests "$program" '*cuda*:*Cuda*:*Gpu*:MixtureGradient.OfTheEngines*-*Long*:CudaTable.EnginesOfOneTable*' |
+      sed "s/^/none $program /"
   done >"$logs/planned"
   list_tests test_apps '*CudaFaults*' | sed "s/^/none test_apps /" >"$logs/alone"
+  list_tests test_liblikelihood 'CudaTable.EnginesOfOneTable*' | sed "s/^/none test_liblikelihood /" >>"$logs/alone"
   plan none "$logs/planned" "$logs/alone"
   run_all <"$logs/planned"
-  # These tests use all memory of the GPU, or trap on it, so that no other test may run at the same time.
+  # These tests use all memory of the GPU, measure it, or trap on the GPU, so that no other test may run at the same
+  # time.
   jobs=1 run_all <"$logs/alone"
 fi
 racecheck_knows_all=yes

@@ -58,6 +58,11 @@ GradientForm gradient_form(const DeviceLikelihood& likelihood, const GradientSiz
       device::gradient_registers(sizes, bytes, 1) <= kMostRegisters &&
       num_blocks(1) > 2 * num_multiprocessors && num_blocks(1) <= 3 * num_multiprocessors)
     form = {1, 3};
+  // In float64 the linear predictors of a thread's chains take two registers each.
+  constexpr int kMostWithPredictors = 76;
+  if (bytes == 8 && likelihood.sums_products && form.chains > 1 &&
+      device::gradient_registers(sizes, bytes, form.chains) + 2 * form.chains > kMostWithPredictors)
+    form.blocks = 1;
   return form;
 }
 

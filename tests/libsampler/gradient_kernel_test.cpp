@@ -38,7 +38,7 @@ void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& cod
         if (!uniform && chains > 1) continue;
         if (stage != GradientStage::rows && chains > 1) continue;  // the code is the same
         const int blocks = uniform ? device::kMostFinishBlocks : 1;
-        const GradientForm form{gradient_most_chains(likelihood, code.sizes, chains, uniform)};
+        const GradientForm form = gradient_form(likelihood, code.sizes, chains, uniform, 256, 132);
         const KernelSource source = gradient_source(likelihood, code, form, uniform, stage, blocks);
         SCOPED_TRACE(source.kernel);
         const KernelCode kernel = testing::compiled(source, "sm_90");
@@ -155,7 +155,7 @@ TEST(GradientForms, DependOnTheNumberOfBlocks) {
   likelihood.sizes.num_coefficients = 51;
   likelihood.sums_products = true;
   for (const auto& [chains, groups, expected] :
-       {std::tuple{64, 98, 16}, {16, 98, 8}, {4, 98, 4}, {64, 5, 4}, {4, 5, 1}})
+       {std::tuple{64, 98, 16}, {16, 98, 8}, {4, 98, 4}, {64, 5, 2}, {4, 5, 1}})
     EXPECT_EQ(gradient_form(likelihood, regression, chains, true, groups, 132).chains, expected)
         << chains << " chains, " << groups << " groups";
   likelihood.sums_products = false;
