@@ -47,6 +47,7 @@ class CpuGradients {
   /// Sets the list of segments of each chain.
   void set_chains(const std::vector<std::vector<int>>& chain_segments) {
     gather_.reset();
+    planned_.clear();
     lists_.clear();
     list_of_chain_.clear();
     std::map<std::vector<int>, std::size_t> known;
@@ -73,6 +74,7 @@ class CpuGradients {
     }
     // The lists are in the same order; the tiles of lists_ are this rank's, and blocks have the size for all
     // ranks' tiles.
+    planned_.clear();
     for (std::size_t l = 0; l < lists_.size(); ++l) {
       lists_[l].tiles_per_block = tiles_of_gradient_block(nodes.lists()[l].num_tiles);
       lists_[l].num_blocks = blocks_of_rank(nodes.lists()[l], share.rank());
@@ -95,16 +97,13 @@ class CpuGradients {
       for (std::size_t i = 0; i < items_.size(); ++i) evaluate(i, 0);
     else
       pool_.for_each(items_.size(), evaluate);
-    const auto chain_of = [active](int slot) {
-      return static_cast<std::ptrdiff_t>(active.chains ? active.chains[slot] : slot);
-    };
     if (gather_) {
       const auto count = static_cast<std::size_t>(active.count);
       for (int slot = 0; slot < active.count; ++slot)
-        write_record(static_cast<std::size_t>(slot), static_cast<std::size_t>(chain_of(slot)), count);
+        write_record(static_cast<std::size_t>(slot), static_cast<std::size_t>(chain_of(active, slot)), count);
       gather_->enqueue(records_.data(), count);
       for (int slot = 0; slot < active.count; ++slot) {
-        const std::ptrdiff_t chain = chain_of(slot);
+        const std::ptrdiff_t chain = chain_of(active, slot);
         finish_shared(static_cast<std::size_t>(slot), static_cast<std::size_t>(chain), count,
                       prepared.common[slot], candidate.theta + chain * candidate.ld,
                       candidate.log_likelihood[chain], gradient.gradient + chain * gradient.ld);
@@ -112,7 +111,7 @@ class CpuGradients {
       return;
     }
     for (int slot = 0; slot < active.count; ++slot) {
-      const std::ptrdiff_t chain = chain_of(slot);
+      const std::ptrdiff_t chain = chain_of(active, slot);
       finish(static_cast<std::size_t>(slot), lists_[list_of_chain_[static_cast<std::size_t>(chain)]],
              prepared.common[slot], candidate.theta + chain * candidate.ld, candidate.log_likelihood[chain],
              gradient.gradient + chain * gradient.ld);
@@ -151,8 +150,18 @@ class CpuGradients {
     return list;
   }
 
+  static int chain_of(ActiveSet active, int slot) { return active.chains ? active.chains[slot] : slot; }
+  // Whether the plan is that of these chains: chains are often the same in many evaluations.
+  bool is_planned(ActiveSet active) const {
+    if (planned_.size() != static_cast<std::size_t>(active.count)) return false;
+    for (int slot = 0; slot < active.count; ++slot)
+      if (planned_[static_cast<std::size_t>(slot)] != chain_of(active, slot)) return false;
+    return true;
+  }
   void plan(ActiveSet active) {
+    if (is_planned(active)) return std::fill(sums_.begin(), sums_.end(), 0.0);
     items_.clear();
+    planned_.clear();
     const auto count = static_cast<std::size_t>(active.count);
     const auto num_sums = static_cast<std::size_t>(arithmetic_.num_gradient_sums());
     const auto at_once = std::min(kMostChains, static_cast<std::size_t>(arithmetic_.chains_at_once()));
@@ -162,8 +171,8 @@ class CpuGradients {
     work_ = 0;
     open_.assign(lists_.size(), Item{});
     for (std::size_t slot = 0; slot < count; ++slot) {
-      const auto chain = active.chains ? static_cast<std::size_t>(active.chains[slot]) : slot;
-      const std::size_t l = list_of_chain_[chain];
+      planned_.push_back(chain_of(active, static_cast<int>(slot)));
+      const std::size_t l = list_of_chain_[static_cast<std::size_t>(planned_.back())];
       first_sum_[slot] = num_block_sums;
       first_tile_sum_[slot] = num_tile_sums;
       num_block_sums += lists_[l].num_blocks * num_sums;
@@ -269,6 +278,7 @@ class CpuGradients {
   ThreadPool& pool_;
   std::vector<TileList> lists_;
   std::vector<std::size_t> list_of_chain_;
+  std::vector<int> planned_;  ///< the chains of the plan, which follows
   std::vector<Item> items_, open_;
   std::size_t work_ = 0;                                 ///< rows times sums of all items
   std::vector<std::size_t> first_sum_, first_tile_sum_;  ///< first index of each slot
