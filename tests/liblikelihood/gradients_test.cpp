@@ -341,6 +341,52 @@ TEST_P(GradientsOfEngine, HaveBitsThatDependOnThePointAlone) {
   }
 }
 
+// Chains read different segments, and sets of the same size follow each other.
+TEST_P(GradientsOfEngine, AreThoseOfTheActiveChains) {
+  const Likelihood l = likelihoods().at("poisson_10");
+  const std::vector<double> rows = rows_of(l, 3000);
+  const auto device = make_device(backend());
+  Expression::Bound ours = bound(l, backend(), rows);
+  ours.data.segments = {{0, 1000}, {1000, 2000}};
+  const auto engine = make_engine(backend(), ours.model, precision(), ours.data, *device);
+  std::vector<std::vector<double>> points(6, l.theta);
+  std::vector<ChainPlan> plans;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i][i] += 0.1;
+    plans.push_back({i,
+                     i % 3 == 0   ? std::vector<int>{0}
+                     : i % 3 == 1 ? std::vector<int>{1}
+                                  : std::vector<int>{0, 1},
+                     1.0, 0});
+  }
+  const std::vector<PointGradient> expected = gradients_of(*engine, points, plans);
+  const std::size_t dim = l.theta.size();
+  std::vector<double> all;
+  for (const auto& point : points) all.insert(all.end(), point.begin(), point.end());
+  DeviceArray<double> theta(*device, all.size()), gradient(*device, all.size()),
+      values(*device, points.size());
+  theta.upload(all);
+  for (const std::vector<int>& active :
+       std::vector<std::vector<int>>{{0, 3}, {1, 4}, {2, 5}, {1, 2}, {0, 1, 2, 3, 4, 5}, {5}, {3}}) {
+    DeviceArray<int> chains(*device, active.size());
+    chains.upload(active);
+    values.upload(std::vector<double>(points.size(), -1));
+    gradient.upload(std::vector<double>(all.size(), -1));
+    const int ld = static_cast<int>(dim);
+    engine->evaluate_with_gradient({static_cast<int>(points.size()), ld, ld, theta.data(), values.data()},
+                                   {gradient.data(), ld}, {chains.data(), static_cast<int>(active.size())});
+    const std::vector<double> v = values.download(), g = gradient.download();
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const bool is_active = std::find(active.begin(), active.end(), static_cast<int>(i)) != active.end();
+      SCOPED_TRACE("chain " + std::to_string(i) + " of " + std::to_string(active.size()) + " active ones");
+      EXPECT_EQ(v[i], is_active ? expected[i].value : -1);
+      const std::vector<double> own(g.begin() + static_cast<std::ptrdiff_t>(i * dim),
+                                    g.begin() + static_cast<std::ptrdiff_t>((i + 1) * dim));
+      EXPECT_EQ(own, is_active ? expected[i].gradient : std::vector<double>(dim, -1));
+    }
+  }
+}
+
 TEST(Gradients, OfNoRowsAreZero) {
   const Likelihood l = likelihoods().at("two_gaussians");
   const std::vector<double> rows = rows_of(l, 3);
