@@ -28,6 +28,7 @@ OWN = [  # name, kind, rows, columns, precision, chains
     ("Poisson, 1e5, 10 covariates, float32", "poisson", 100_000, 10, "mixed", (1, 64)),
     ("Poisson, 1e6, 10 covariates, float32", "poisson", 1_000_000, 10, "mixed", (1, 64)),
     ("logistic, 1e5, 50 covariates, float32", "logistic", 100_000, 50, "mixed", (1, 64)),
+    ("logistic, 5e3, 50 covariates, float32", "logistic", 5_000, 50, "mixed", (64,)),
     ("two Gaussians as an expression, 1e6, float64", "two_gaussians", 1_000_000, 1, "double", (1, 16)),
 ]
 
