@@ -65,7 +65,7 @@ TEST(Math, SinesAndCosinesOfTurns) {
 // so that another order gives another result.
 TEST(HostTeam, SumHasTheDocumentedOrder) {
   const auto f = [](int i) { return 0.1 * i + 1e10 * (i % 7); };
-  for (int n : {0, 1, 5, 127, 128, 129, 215, 1000}) {
+  for (int n : {0, 1, 2, 3, 5, 16, 17, 31, 32, 33, 127, 128, 129, 215, 1000}) {
     double lane[128] = {};
     for (int i = 0; i < n; ++i) lane[i % 128] += f(i);
     double group[4];
@@ -78,6 +78,24 @@ TEST(HostTeam, SumHasTheDocumentedOrder) {
     }
     EXPECT_EQ(HostTeam{}.sum(n, f), (group[0] + group[1]) + (group[2] + group[3])) << n;
   }
+}
+
+// An odd factor changes the rounding of each sum, so that a sum of the wrong numbers differs.
+TEST(HostTeam, SumsAtOnceHaveTheBitsOfEachSum) {
+  const HostTeam team;
+  const auto f = [](int i) { return 0.1 * i + 1e10 * (i % 7); };
+  const auto times = [f](double factor) { return [=](int i) { return factor * f(i); }; };
+  for (int n : {0, 1, 2, 3, 16, 17, 31, 32, 33, 129, 1000}) {
+    const TwoSums two = team.sum_two(n, [&](int i) { return TwoSums{f(i), times(3)(i)}; });
+    EXPECT_EQ(two.a, team.sum(n, f)) << n;
+    EXPECT_EQ(two.b, team.sum(n, times(3))) << n;
+    const Sums<3> many = team.sum_many<3>(n, [&](int i) { return Sums<3>{f(i), times(3)(i), times(7)(i)}; });
+    EXPECT_EQ(many.of[0], team.sum(n, f)) << n;
+    EXPECT_EQ(many.of[1], team.sum(n, times(3))) << n;
+    EXPECT_EQ(many.of[2], team.sum(n, times(7))) << n;
+  }
+  // A sum of nothing but -0 is 0, as if lanes began at 0.
+  EXPECT_FALSE(std::signbit(team.sum(1, [](int) { return -0.0; })));
 }
 
 }  // namespace
