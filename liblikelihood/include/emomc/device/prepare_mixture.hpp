@@ -52,23 +52,30 @@ struct ComponentRange {
   int first, count;
 };
 
+/// Writes the coefficients for distances to component i / d in column i % d. Returns the slope, or NaN where
+/// theta does not define a mixture.
+template <class Real, class Model>
+EMOMC_INLINE double write_slope(const Model& model, const AxisAlignedShape& shape, const double* theta, int i,
+                                Real* coefficients) {
+  const int k = i / shape.dim, j = i % shape.dim;
+  const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
+  const Real h = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(g));
+  coefficients[shape.slope_index(k, j)] = g;
+  coefficients[shape.slope_index(k, j) + 1] = h;
+  const bool usable = g > 0 && is_finite(static_cast<double>(g)) && is_finite(static_cast<double>(h));
+  return usable ? static_cast<double>(g) : not_a_number();
+}
+
 /// Writes the coefficients for distances to the components `some`, and writes the base-2 logarithms of the
 /// normaliser's factors to log2_slope [K][d], NaN where theta does not define a mixture.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_distances(const Team& team, const Model& model, const AxisAlignedShape& shape,
                                 const double* theta, ComponentRange some, Real* coefficients,
                                 double* log2_slope, double*) {
-  const int d = shape.dim, end = (some.first + some.count) * d;
+  const int end = (some.first + some.count) * shape.dim;
   EMOMC_ROLLED
-  for (int i = some.first * d + team.rank(); i < end; i += team.size()) {
-    const int k = i / d, j = i % d;
-    const Real g = static_cast<Real>(kRootHalfLog2E / model.scale(theta, k, j));
-    const Real h = static_cast<Real>(-model.mean(theta, k, j) * static_cast<double>(g));
-    coefficients[shape.slope_index(k, j)] = g;
-    coefficients[shape.slope_index(k, j) + 1] = h;
-    const bool usable = g > 0 && is_finite(static_cast<double>(g)) && is_finite(static_cast<double>(h));
-    log2_slope[i] = usable ? log(static_cast<double>(g)) * kLog2E : not_a_number();
-  }
+  for (int i = some.first * shape.dim + team.rank(); i < end; i += team.size())
+    log2_slope[i] = log(write_slope(model, shape, theta, i, coefficients)) * kLog2E;
 }
 
 /// Writes zeros for the coefficients of the padding components at the end of the last block.
@@ -287,16 +294,36 @@ EMOMC_HD void prepare_weights(const Team& team, const Model& model, const double
     if (i >= lanes) terms.log2_weight[i - lanes] = log(model.weight(theta, i - lanes)) * kLog2E;
 }
 
+/// Writes the coefficients for distances, and the terms. `inverses`: as for prepare_terms.
+template <class Real, class Team, class Model, class Shape>
+EMOMC_HD void prepare_factors(const Team& team, const Model& model, const Shape& shape, const double* theta,
+                              Real* coefficients, const HeightTerms& terms, double* inverses) {
+  // The lanes that have no distances to compute do this.
+  prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
+  prepare_distances(team, model, shape, theta, {0, shape.num_components}, coefficients, terms.log2_slope,
+                    inverses);
+}
+/// The same, in one loop, so that a warp calls log() once.
+template <class Real, class Team, class Model>
+EMOMC_HD void prepare_factors(const Team& team, const Model& model, const AxisAlignedShape& shape,
+                              const double* theta, Real* coefficients, const HeightTerms& terms, double*) {
+  const int K = shape.num_components, num_slopes = K * shape.dim;
+  EMOMC_ROLLED
+  for (int i = team.rank(); i < num_slopes + K; i += team.size()) {
+    const bool is_slope = i < num_slopes;
+    const double x =
+        is_slope ? write_slope(model, shape, theta, i, coefficients) : model.weight(theta, i - num_slopes);
+    (is_slope ? terms.log2_slope + i : terms.log2_weight + (i - num_slopes))[0] = log(x) * kLog2E;
+  }
+}
+
 /// Writes the coefficients of `theta` without the shifts, and the terms; all members may read both
 /// afterwards. `inverses`: num_scratch() - num_terms() doubles that the team shares.
 template <class Real, class Team, class Model>
 EMOMC_HD void prepare_terms(const Team& team, const Model& model, const double* theta, Real* coefficients,
                             const HeightTerms& terms, double* inverses) {
   const auto shape = model.shape();
-  // The lanes that have no distances to compute do this.
-  prepare_weights(team, model, theta, shape.num_components * shape.dim, terms);
-  prepare_distances(team, model, shape, theta, {0, shape.num_components}, coefficients, terms.log2_slope,
-                    inverses);
+  prepare_factors(team, model, shape, theta, coefficients, terms, inverses);
   pad_distances(team, shape, coefficients);
   team.sync();
 }
