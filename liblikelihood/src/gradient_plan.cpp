@@ -11,17 +11,16 @@ using device::GradientSizes;
 
 int bytes_of_real(const DeviceLikelihood& likelihood) { return likelihood.real == "float" ? 4 : 8; }
 
-std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int chains,
-                                  int parts) {
+std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const GradientSizes& sizes,
+                                  const GradientForm& form, int parts) {
   return static_cast<std::size_t>(device::GradientMemory(sizes, likelihood.sizes.num_coefficients,
-                                                         bytes_of_real(likelihood), chains, parts)
+                                                         bytes_of_real(likelihood), form.chains, parts,
+                                                         likelihood.sizes.num_columns, form.copies)
                                       .size);
 }
 
-std::size_t gradient_finish_bytes(const GradientSizes& sizes) {
-  return static_cast<std::size_t>(sizes.num_slots + sizes.num_sums + sizes.num_work +
-                                  device::kGradientFinishThreads + sizes.num_parameters) *
-         sizeof(double);
+std::size_t gradient_finish_bytes(const GradientSizes& sizes, int num_columns) {
+  return static_cast<std::size_t>(device::FinishMemory(sizes, num_columns).size) * sizeof(double);
 }
 
 int gradient_most_chains(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
@@ -30,13 +29,14 @@ int gradient_most_chains(const DeviceLikelihood& likelihood, const GradientSizes
   if (!uniform) return 1;
   int chains = std::max(1, device::gradient_numbers_at_once(bytes_of_real(likelihood)) / sizes.num_of_tile);
   while (chains > 1 &&
-         (chains / 2 >= num_chains || gradient_shared_bytes(likelihood, sizes, chains) > kMostShared))
+         (chains / 2 >= num_chains || gradient_shared_bytes(likelihood, sizes, {chains}) > kMostShared))
     chains /= 2;
   return chains;
 }
 
 GradientForm gradient_form(const DeviceLikelihood& likelihood, const GradientSizes& sizes, int num_chains,
-                           bool uniform, int blocks_of_chain, int num_multiprocessors) {
+                           bool uniform, int blocks_of_chain, const GradientMachine& machine, int parts) {
+  const int num_multiprocessors = machine.num_multiprocessors;
   const int bytes = bytes_of_real(likelihood);
   GradientForm form{gradient_most_chains(likelihood, sizes, num_chains, uniform)};
   const auto num_blocks = [&](int chains) { return (num_chains + chains - 1) / chains * blocks_of_chain; };
@@ -63,15 +63,24 @@ GradientForm gradient_form(const DeviceLikelihood& likelihood, const GradientSiz
   if (bytes == 8 && likelihood.sums_products && form.chains > 1 &&
       device::gradient_registers(sizes, bytes, form.chains) + 2 * form.chains > kMostWithPredictors)
     form.blocks = 1;
+  // Where each block has a multiprocessor of its own and each warp a single step, nothing else would hide the
+  // time that rows take to arrive.
+  GradientForm copies = form;
+  copies.copies = true;
+  copies.blocks = 1;
+  if (uniform && parts == 1 && num_blocks(form.chains) <= num_multiprocessors &&
+      gradient_shared_bytes(likelihood, sizes, copies, parts) <= machine.most_shared)
+    return copies;
   return form;
 }
 
-KernelSource prepare_source(const DeviceLikelihood& likelihood) {
-  constexpr int kMostShared = 2048;  // numbers of scratch memory
-  const int scratch = likelihood.sizes.num_scratch <= kMostShared ? likelihood.sizes.num_scratch : 0;
+KernelSource prepare_source(const DeviceLikelihood& likelihood, int num_parameters) {
+  constexpr int kMostShared = 2048;  // numbers of scratch memory, and of parameters
+  const auto if_shared = [](int count) { return count <= kMostShared ? count : 0; };
   KernelSource source{likelihood.code.headers,
                       "emomc::device::sized_prepare_kernel<" + likelihood.code.type + ", " + likelihood.real +
-                          ", " + std::to_string(scratch) + ">",
+                          ", " + std::to_string(if_shared(likelihood.sizes.num_scratch)) + ", " +
+                          std::to_string(if_shared(num_parameters)) + ">",
                       {},
                       likelihood.code.sources};
   source.headers.push_back("emomc/device/prepare_kernel.cuh");
@@ -93,8 +102,10 @@ KernelSource gradient_source(const DeviceLikelihood& likelihood, const GradientC
                                             : "gradient_shares_kernel") +
           "<emomc::device::GradientConfig<" + likelihood.code.type + ", " + likelihood.real + ", " +
           std::to_string(chains) + ", " + std::to_string(together) + (uniform ? ", true" : ", false") +
-          (form.blocks > 0 && stage == GradientStage::rows ? ", " + std::to_string(form.blocks) + ">" : ">") +
-          (stage == GradientStage::finish ? ", " + std::to_string(finish_blocks) + ">" : ">"),
+          (stage == GradientStage::rows && (form.blocks > 0 || form.copies)
+               ? ", " + std::to_string(form.blocks) + (form.copies ? ", true" : "")
+               : "") +
+          ">" + (stage == GradientStage::finish ? ", " + std::to_string(finish_blocks) + ">" : ">"),
       {},
       likelihood.code.sources};
   source.headers.push_back(code.header);
@@ -111,8 +122,8 @@ int gradient_tiles_of_group(const DeviceLikelihood& likelihood, const GradientSi
 }
 
 bool gradient_fits(const DeviceLikelihood& likelihood, const GradientCode& code, std::size_t most_shared) {
-  return code.sizes.num_numbers > 0 && gradient_shared_bytes(likelihood, code.sizes, 1) <= most_shared &&
-         gradient_finish_bytes(code.sizes) <= most_shared;
+  return code.sizes.num_numbers > 0 && gradient_shared_bytes(likelihood, code.sizes, {}) <= most_shared &&
+         gradient_finish_bytes(code.sizes, likelihood.sizes.num_columns) <= most_shared;
 }
 
 }  // namespace emomc

@@ -16,27 +16,36 @@ struct GradientCode {
   device::GradientSizes sizes;
 };
 
-/// The kernel that prepares coefficients (prepare_kernel.cuh) for these sizes.
-KernelSource prepare_source(const DeviceLikelihood& likelihood);
+/// The kernel that prepares coefficients (prepare_kernel.cuh) for these sizes; `num_parameters`: at least the
+/// number of parameters.
+KernelSource prepare_source(const DeviceLikelihood& likelihood, int num_parameters);
 
 int bytes_of_real(const DeviceLikelihood& likelihood);
 /// The form of gradient_kernel, on which results do not depend.
 struct GradientForm {
-  int chains = 1;  ///< chains of a block
-  int blocks = 0;  ///< blocks for which registers must have room on a multiprocessor; 0: as usual
+  int chains = 1;       ///< chains of a block
+  int blocks = 0;       ///< blocks for which registers must have room on a multiprocessor; 0: as usual
+  bool copies = false;  ///< whether warps copy rows to shared memory while the kernel ahead is running
+};
+/// What the GPU has: multiprocessors, and bytes of dynamic shared memory that a block may have.
+struct GradientMachine {
+  int num_multiprocessors;
+  std::size_t most_shared;
 };
 /// The largest number of chains of a block that leaves room for another block; `uniform`: all chains read all
 /// rows as one segment.
 int gradient_most_chains(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
                          int num_chains, bool uniform);
-/// The form for `num_chains` chains. `blocks_of_chain`: blocks that share the rows of a chain.
+/// The form for `num_chains` chains. `blocks_of_chain`: blocks that share the rows of a chain; `parts`: parts
+/// of a group.
 GradientForm gradient_form(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
-                           int num_chains, bool uniform, int blocks_of_chain, int num_multiprocessors);
-/// Bytes of dynamic shared memory of a block with `chains` chains and `parts` parts of a group, and of a
-/// block that finishes an evaluation.
+                           int num_chains, bool uniform, int blocks_of_chain, const GradientMachine& machine,
+                           int parts);
+/// Bytes of dynamic shared memory of a block with `parts` parts of a group, and of a block that finishes an
+/// evaluation.
 std::size_t gradient_shared_bytes(const DeviceLikelihood& likelihood, const device::GradientSizes& sizes,
-                                  int chains, int parts = device::kMostGradientParts);
-std::size_t gradient_finish_bytes(const device::GradientSizes& sizes);
+                                  const GradientForm& form, int parts = device::kMostGradientParts);
+std::size_t gradient_finish_bytes(const device::GradientSizes& sizes, int num_columns);
 
 /// The work of a kernel: evaluate rows, finish an evaluation, or add to the sums of other ranks.
 enum class GradientStage { rows, finish, shares };

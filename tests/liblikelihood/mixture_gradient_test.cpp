@@ -497,6 +497,26 @@ TEST(MixtureGradient, OfAGpuIsThatOfTheReference) {
 }
 
 // The values were computed by mpmath with 60 digits.
+// A cluster of blocks adds these sums in several turns.
+TEST(MixtureGradient, OfAGpuAddsManySumsOfManyGroups) {
+  if (list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
+  constexpr int kComponents = 40, kColumns = 20;
+  const Problem p = problem_of("diagonal", kComponents, kColumns, 20000, 31);
+  const Gradient reference = reference_gradient(*p.model, p.theta, p.rows);
+  const DataSet data = DataSet::single_segment(p.model->num_columns(), p.rows);
+  const auto of_chains = [&](Precision precision, int chains) {
+    return cuda_gradient(precision, spec_of("diagonal", kComponents), data, p.theta, chains);
+  };
+  const std::vector<double> one = of_chains(Precision::float64, 1);
+  ASSERT_FALSE(one.empty());
+  EXPECT_LE(largest_error({one.begin() + 1, one.end()}, reference.value, reference.size), 1e-9);
+  EXPECT_NEAR(one[0], reference.log_likelihood, 1e-11 * std::abs(reference.log_likelihood));
+  EXPECT_EQ(of_chains(Precision::float64, 70), one);
+  const std::vector<double> mixed = of_chains(Precision::mixed, 1);
+  EXPECT_LE(largest_error({mixed.begin() + 1, mixed.end()}, reference.value, reference.size), 1e-3);
+  EXPECT_EQ(of_chains(Precision::mixed, 70), mixed);
+}
+
 TEST(MixtureGradient, DigammaDeficitsAreThoseOfMpmath) {
   struct Value {
     double x;

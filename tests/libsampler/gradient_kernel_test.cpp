@@ -15,14 +15,16 @@ namespace {
 
 class GradientKernels : public testing::CompiledKernels {};
 
+constexpr GradientMachine kH200{132, 227 << 10};
+
 // The number of bytes that may be spilled: a few words between the loops over rows. Dual numbers have eight
 // derivatives each, and a long density has more of them in use than registers can hold.
 constexpr int kFewSpilled = 200, kDualsSpilled = 500;
 
 /// Three blocks of a mixture's kernel for one chain share a multiprocessor where that is faster.
 void expect_form_of_three_blocks_compiles(const DeviceLikelihood& likelihood, const GradientCode& code) {
-  const GradientForm form = gradient_form(likelihood, code.sizes, 64, true, 6, 132);
-  if (form.blocks == 0) return;
+  const GradientForm form = gradient_form(likelihood, code.sizes, 64, true, 6, kH200, 1);
+  if (form.blocks != 3) return;
   EXPECT_EQ(form.chains, 1);
   const KernelCode kernel =
       testing::compiled(gradient_source(likelihood, code, form, true, GradientStage::rows), "sm_90");
@@ -30,15 +32,26 @@ void expect_form_of_three_blocks_compiles(const DeviceLikelihood& likelihood, co
   EXPECT_LE(kernel.registers, 80);
 }
 
+/// Warps copy rows where few blocks run.
+void expect_form_that_copies_compiles(const DeviceLikelihood& likelihood, const GradientCode& code,
+                                      int most_spilled) {
+  const GradientForm form = gradient_form(likelihood, code.sizes, 1, true, 6, kH200, 1);
+  if (!form.copies) return;
+  const KernelSource source = gradient_source(likelihood, code, form, true, GradientStage::rows);
+  SCOPED_TRACE(source.kernel);
+  EXPECT_LE(testing::compiled(source, "sm_90").spilled, most_spilled);
+}
+
 void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_spilled) {
-  EXPECT_EQ(testing::compiled(prepare_source(likelihood), "sm_90").spilled, 0);
+  expect_form_that_copies_compiles(likelihood, code, most_spilled);
+  EXPECT_EQ(testing::compiled(prepare_source(likelihood, code.sizes.num_parameters), "sm_90").spilled, 0);
   for (int chains : {1, 64})
     for (bool uniform : {true, false})
       for (const auto stage : {GradientStage::rows, GradientStage::finish, GradientStage::shares}) {
         if (!uniform && chains > 1) continue;
         if (stage != GradientStage::rows && chains > 1) continue;  // the code is the same
         const int blocks = uniform ? device::kMostFinishBlocks : 1;
-        const GradientForm form = gradient_form(likelihood, code.sizes, chains, uniform, 256, 132);
+        const GradientForm form = gradient_form(likelihood, code.sizes, chains, uniform, 256, kH200, 4);
         const KernelSource source = gradient_source(likelihood, code, form, uniform, stage, blocks);
         SCOPED_TRACE(source.kernel);
         const KernelCode kernel = testing::compiled(source, "sm_90");
@@ -141,7 +154,7 @@ TEST(GradientForms, DependOnTheNumberOfBlocks) {
   likelihood.real = "float";
   const device::GradientSizes sizes = device::mixture_gradient_sizes<device::GaussianMixture>(8, 13);
   const auto form = [&](int chains, int groups) {
-    const GradientForm f = gradient_form(likelihood, sizes, chains, true, groups, 132);
+    const GradientForm f = gradient_form(likelihood, sizes, chains, true, groups, kH200, 4);
     return std::pair(f.chains, f.blocks);
   };
   EXPECT_EQ(form(1, 256), std::pair(1, 0));
@@ -156,15 +169,40 @@ TEST(GradientForms, DependOnTheNumberOfBlocks) {
   likelihood.sums_products = true;
   for (const auto& [chains, groups, expected] :
        {std::tuple{64, 98, 16}, {16, 98, 8}, {4, 98, 4}, {64, 5, 2}, {4, 5, 1}})
-    EXPECT_EQ(gradient_form(likelihood, regression, chains, true, groups, 132).chains, expected)
+    EXPECT_EQ(gradient_form(likelihood, regression, chains, true, groups, kH200, 1).chains, expected)
         << chains << " chains, " << groups << " groups";
   likelihood.sums_products = false;
   likelihood.real = "double";
   likelihood.sizes.num_coefficients = 6;
-  EXPECT_EQ(
-      gradient_form(likelihood, device::mixture_gradient_sizes<device::TwoGaussian>(2, 1), 16, true, 256, 132)
-          .chains,
-      1);
+  EXPECT_EQ(gradient_form(likelihood, device::mixture_gradient_sizes<device::TwoGaussian>(2, 1), 16, true,
+                          256, kH200, 4)
+                .chains,
+            1);
+}
+
+// Warps copy rows to shared memory where each block has a multiprocessor of its own, each warp has one step,
+// and rows have room.
+TEST(GradientForms, CopyRowsWhereFewBlocksRun) {
+  DeviceLikelihood likelihood;
+  likelihood.sizes.num_coefficients = likelihood.sizes.num_columns = 51;
+  likelihood.real = "float";
+  likelihood.sums_products = true;
+  device::GradientSizes regression{};
+  regression.num_of_tile = regression.num_numbers = 1;
+  regression.num_tiles = 7;
+  const auto copies = [&](int chains, int groups, int parts, std::size_t most_shared = 227 << 10) {
+    return gradient_form(likelihood, regression, chains, true, groups, {132, most_shared}, parts).copies;
+  };
+  EXPECT_TRUE(copies(1, 98, 1));
+  EXPECT_TRUE(copies(4, 98, 1));  // four chains share a block
+  EXPECT_FALSE(copies(64, 98, 1)) << "392 blocks";
+  EXPECT_FALSE(copies(1, 98, 2)) << "two steps of each warp";
+  EXPECT_FALSE(copies(1, 98, 1, 99 << 10)) << "a GPU with less shared memory";
+  EXPECT_FALSE(gradient_form(likelihood, regression, 1, false, 98, kH200, 1).copies) << "lists of rows";
+  // A warp's copy is 51 columns of 128 rows.
+  EXPECT_EQ(gradient_shared_bytes(likelihood, regression, {1, 0, true}, 1) -
+                gradient_shared_bytes(likelihood, regression, {1, 0, false}, 1),
+            8 * 51 * 128 * sizeof(float));
 }
 
 TEST_F(GradientKernels, OfMixturesCompile) {

@@ -55,12 +55,11 @@ GradientEvaluation::GradientEvaluation(Device& device, const DeviceLikelihood& l
   turns_ = turns_of(code.sizes.num_of_tile, device::gradient_numbers_at_once(bytes_of_real(likelihood))) *
            std::max(1u, turns_of(code.sizes.num_tiles, device::kGradientTilesAtOnce));
   form_ = gradient_form(likelihood, code.sizes, num_chains, uniform, max_groups_ * static_cast<int>(turns_),
-                        attribute(cudaDevAttrMultiProcessorCount));
-  shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, form_.chains, parts_of_group);
-  finish_bytes_ = gradient_finish_bytes(code.sizes);
-  prepare_ = std::make_unique<RuntimeKernel>(prepare_source(likelihood));
-  kernel_ =
-      std::make_unique<RuntimeKernel>(gradient_source(likelihood, code, form_, uniform, GradientStage::rows));
+                        {attribute(cudaDevAttrMultiProcessorCount), most_shared}, parts_of_group);
+  shared_bytes_ = gradient_shared_bytes(likelihood, code.sizes, form_, parts_of_group);
+  finish_bytes_ = gradient_finish_bytes(code.sizes, likelihood.sizes.num_columns);
+  prepare_ = std::make_unique<RuntimeKernel>(prepare_source(likelihood, code.sizes.num_parameters));
+  make_rows();
   make_finish(finish_blocks(max_groups_));
 }
 
@@ -91,7 +90,11 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
     return log2;
   };
   log2_per_tile_ = uniform_ ? log2_of(parts_) - log2_of(each) : log2_of(steps_);
-  shared_bytes_ = gradient_shared_bytes(likelihood_, code_.sizes, form_.chains, most_parts);
+  if (form_.copies) {
+    form_.copies = false;
+    make_rows();
+  }
+  shared_bytes_ = gradient_shared_bytes(likelihood_, code_.sizes, form_, most_parts);
   tiles_of_all_ = {device_, tiles_of_all.size()};
   tiles_of_all_.upload(tiles_of_all);
   first_group_ = {device_, first_group.size()};
@@ -113,6 +116,11 @@ void GradientEvaluation::share(const RowShare& share, const RowNodes& nodes,
     turns_of_ranks_.push_back(
         std::make_unique<RankGather>(devices, bytes, static_cast<std::size_t>(num_chains_)));
   }
+}
+
+void GradientEvaluation::make_rows() {
+  kernel_ = std::make_unique<RuntimeKernel>(
+      gradient_source(likelihood_, code_, form_, uniform_, GradientStage::rows));
 }
 
 void GradientEvaluation::make_finish(int blocks) {
@@ -191,9 +199,10 @@ void GradientEvaluation::finish(device::GradientKernelView view, Stream stream) 
                       {dim3(active), dim3(device::kGradientFinishThreads)}, stream, arguments);
     turns_of_ranks_[turn]->enqueue(view.shares, static_cast<std::size_t>(view.active.count));
   }
-  launch_function("launch of gradient_finish_kernel", turns_of_ranks_.empty() ? Overlap::yes : Overlap::no,
+  const bool follows_rows = max_groups_ > 0 && turns_of_ranks_.empty();
+  launch_function("launch of gradient_finish_kernel", follows_rows ? Overlap::yes : Overlap::no,
                   finish_->function(),
-                  {dim3(active * static_cast<unsigned>(finish_blocks_)), dim3(device::kGradientFinishThreads),
+                  {dim3(active * static_cast<unsigned>(finish_blocks_)), dim3(device::kGradientFinishBlock),
                    finish_bytes_},
                   stream, arguments);
 }

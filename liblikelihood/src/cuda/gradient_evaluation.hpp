@@ -48,6 +48,7 @@ class GradientEvaluation {
 
  private:
   void complete(device::GradientKernelView& view) const;
+  void make_rows();
   void make_finish(int blocks);
   int finish_blocks(int num_groups) const;
   /// An attribute of the GPU (cudaDeviceAttr).

@@ -25,7 +25,7 @@ class RuntimeRowKernels final : public RowKernels<Real> {
         arithmetic_(arithmetic_of(*model_)),
         code_(likelihood.code),
         copies_parameters_(copies_parameters),
-        prepare_(prepare_source(likelihood)),
+        prepare_(prepare_source(likelihood, model_->layout().dim())),
         evaluate_(source(code_, "tile_kernel",
                          ", emomc::device::TileWork::full, emomc::device::TileMemory::direct, 1")) {}
 

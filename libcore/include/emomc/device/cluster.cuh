@@ -25,10 +25,18 @@ __device__ inline u32 cluster_size() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
   return size;
 }
+/// The two parts of sync_cluster(), between which a warp may do other work.
+__device__ inline void arrive_at_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ inline void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
 /// Barrier of all threads of all blocks of the cluster; after it, all of them see what any of them wrote to
 /// shared memory before.
 __device__ inline void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+  arrive_at_cluster();
+  wait_for_cluster();
 }
 /// Writes x to the address in the shared memory of block `rank` that corresponds to `here` in this block's.
 __device__ inline void store_in_block(double* here, u32 rank, double x) {

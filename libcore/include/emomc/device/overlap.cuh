@@ -7,8 +7,9 @@
 namespace emomc::device {
 
 /// Waits until all earlier kernels have ended and their writes are visible. Every thread calls this once.
-/// Before the call, a kernel may read data that no kernel writes. Since every kernel waits in this way, it
-/// may also read data written by kernels that precede the kernel directly before it.
+/// Before the call, a kernel may read data that no kernel writes. If the kernel directly before it waits
+/// before it lets the next kernel begin, as begin_overlapped() does, it may also read data written by kernels
+/// that precede that one.
 __device__ inline void wait_for_kernels_ahead() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

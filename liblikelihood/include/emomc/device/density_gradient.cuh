@@ -49,12 +49,23 @@ struct GradientOf<Sized<DensityRows<Model>>> {
     }
   }
 
+  static __device__ int only_slot(int i) {
+    int slot = kNoSum, count = 0;
+    for_slots_of(i, [&](int s) {
+      slot = s;
+      ++count;
+    });
+    return count == 1 ? slot : kNoSum;
+  }
+
   /// Writes the gradient. One member of the team adds up each sum, in the order of slots.
-  template <class Real, class Team>
+  template <class Team>
   static __device__ void write(const Team& team, const double* theta, double num_rows, const double* slots,
-                               const Real*, double* sums, double*, double* gradient) {
-    for (int i = team.rank(); i < num_sums; i += team.size())
-      sums[i] = i + 1 < num_sums ? sum_of(i, slots) : num_rows;
+                               int only_slot, const double*, double* sums, double*, double* gradient) {
+    for (int i = team.rank(); i < num_sums; i += team.size()) {
+      const bool has_one = only_slot != kNoSum && i == team.rank();
+      sums[i] = i + 1 == num_sums ? num_rows : has_one ? 0.0 + slots[only_slot] : sum_of(i, slots);
+    }
     team.sync();
 #pragma unroll 1
     for (int g = 0; g < num_gathered_sums; ++g) {
@@ -67,17 +78,22 @@ struct GradientOf<Sized<DensityRows<Model>>> {
   }
 
  private:
-  /// Sum i without gathered sums; the tables are constants.
-  static __device__ double sum_of(int i, const double* slots) {
-    double sum = 0;
+  /// Calls f(s) for each slot s of sum i that is not gathered; the tables are constants.
+  template <class F>
+  static __device__ __forceinline__ void for_slots_of(int i, F f) {
 #pragma unroll
     for (int t = 0; t < num_tiles; ++t)
 #pragma unroll
       for (int c = 0; c < kGradientTileColumns; ++c)
-        if (tile(t).sum[c] == i) sum += slots[t * kGradientTileColumns + c];
+        if (tile(t).sum[c] == i) f(t * kGradientTileColumns + c);
 #pragma unroll
     for (int p = 0; p < num_plain; ++p)
-      if (plain(p).sum == i) sum += slots[num_tiles * kGradientTileColumns + p];
+      if (plain(p).sum == i) f(num_tiles * kGradientTileColumns + p);
+  }
+  /// Sum i without gathered sums.
+  static __device__ double sum_of(int i, const double* slots) {
+    double sum = 0;
+    for_slots_of(i, [&](int s) { sum += slots[s]; });
     return sum;
   }
   static constexpr int num_product_sums() {

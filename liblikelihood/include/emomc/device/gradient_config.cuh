@@ -8,8 +8,10 @@ namespace emomc::device {
 
 /// Constants of a kernel. kChains: chains of a block; kTogether: chains whose rows a thread evaluates
 /// together; kUniform: all chains read all tiles as one segment; kBlocks: blocks for which registers must
-/// have room on a multiprocessor; 0: gradient_blocks().
-template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform, int kBlocks = 0>
+/// have room on a multiprocessor; 0: gradient_blocks(); kCopies: a warp copies the rows of a step to shared
+/// memory.
+template <class SizedL, class Real_, int kChains, int kTogether, bool kUniform, int kBlocks = 0,
+          bool kCopies = false>
 struct GradientConfig {
   using Sizes = SizedL;
   using Likelihood = typename SizedL::Likelihood;
@@ -17,7 +19,8 @@ struct GradientConfig {
   using Real = Real_;
   static constexpr int chains = kChains;
   static constexpr bool uniform = kUniform;
-  static_assert(kUniform || kChains == 1);
+  static constexpr bool copies = kCopies;
+  static_assert(kUniform || (kChains == 1 && !kCopies));
   static constexpr int together = kTogether;
   static_assert(kChains % kTogether == 0);
   static constexpr int rows = gradient_rows_of_thread(sizeof(Real), Gradient::num_numbers);

@@ -28,7 +28,7 @@ __device__ inline double sum_any_by_warp(double* values, int count) {
     }
     count = num_sums;
   }
-  return sum_by_warp(values, count, load);
+  return count <= 32 ? sum_few_by_warp(values, count, load) : sum_by_warp(values, count, load);
 }
 
 /// Number of blocks that share the groups of a list; groups are those of the rows of all ranks.
@@ -85,120 +85,145 @@ __global__ void __launch_bounds__(kGradientFinishThreads)
   }
 }
 
-/// A cluster of `kBlocks` blocks for each active chain. All blocks add sums of groups; the first block writes
-/// the gradient, and the last warp of the last block the log likelihood. kBlocks is at least
-/// gradient_finish_blocks() of every list, or 1, where one block does the work of a cluster. Dynamic shared
-/// memory of a block: slots, `sums` and `work` of Gradient::write(), kGradientFinishThreads doubles, and
-/// theta.
+/// A chain's list of rows, as gradient_finish_kernel reads it.
+struct FinishedList {
+  int index, num_tiles, num_groups;
+  double num_rows;
+};
+
+/// Writes the log likelihood of a chain from the sums of its steps, by a warp. `common` is that of the chain.
+template <class Config>
+__device__ __forceinline__ void write_log_likelihood(const GradientKernelView& view, int chain,
+                                                     const FinishedList& list, double common) {
+  double sum = 0;
+  if constexpr (Config::uniform) {
+    sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, list.num_groups);
+  } else {
+    double* steps = view.step_sums + static_cast<i64>(chain) * view.work.max_tiles * Config::steps;
+    double* segment_sums = view.segment_sums + static_cast<i64>(chain) * view.work.max_segments;
+    const ListSegments segments =
+        segments_of_list(view.work.first_segment, view.work.segment_first, list.index);
+    sum_segments(segments, static_cast<int>(threadIdx.x) % 32, segment_sums, [steps](int begin, int end) {
+      return sum_any_by_warp(steps + begin * Config::steps, (end - begin) * Config::steps);
+    });
+    sum = sum_any_by_warp(segment_sums, segments.count);
+  }
+  if (threadIdx.x % 32 == 0)
+    view.log_likelihood[chain] =
+        list.num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(list.num_rows, common, sum);
+}
+
+/// A cluster of `kBlocks` blocks of kGradientFinishBlock threads for each active chain. All blocks add sums
+/// of groups; the first block adds the sums of all blocks and writes the gradient, and the last warp of the
+/// last block writes the log likelihood. kBlocks is at least gradient_finish_blocks() of every list, or 1,
+/// where one block does the work of a cluster. Dynamic shared memory of a block: FinishMemory. The host lets
+/// this kernel begin early only behind gradient_kernel, so that it may read before the wait what kernels
+/// ahead of that one have written.
 template <class Config, int kBlocks>
-__global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishThreads)
+__global__ void EMOMC_CLUSTER(kBlocks) __launch_bounds__(kGradientFinishBlock)
     gradient_finish_kernel(const __grid_constant__ GradientKernelView view) {
   using Gradient = typename Config::Gradient;
+  constexpr int kSlots = Config::slots, kWide = gradient_slots_of_finish(kSlots),
+                kShares = gradient_threads_of_slot(kSlots);
   extern __shared__ __align__(16) double finish_memory[];
   __shared__ double scratch[BlockTeam::kScratch];
-  int list = 0, num_tiles = 0, num_blocks = 1;
-  double num_rows = 0;
-  const auto read_list = [&](int of_list) {
-    list = of_list;
-    num_tiles = view.work.first_tile[list + 1] - view.work.first_tile[list];
-    num_blocks = finish_blocks_of<Config>(view, list);
-    num_rows = view.work.num_rows[list];
-  };
-  if constexpr (Config::uniform) read_list(0);  // no kernel writes these tables
-  begin_overlapped();
   const int nth = static_cast<int>(blockIdx.x) / kBlocks, rank = static_cast<int>(blockIdx.x) % kBlocks;
-  const int chain = view.active.chains ? view.active.chains[nth] : nth;
-  if (view.wanted && view.wanted[chain] == 0) return;
-  if constexpr (!Config::uniform) read_list(view.work.list_of_chain[chain]);
-  const int num_groups = view.shares ? 0 : num_gradient_groups(num_tiles * Config::parts);
   const int thread = static_cast<int>(threadIdx.x);
+  const bool adds = thread < kGradientFinishThreads;
+  const FinishMemory places(gradient_sizes<Gradient>(), Config::num_columns);
+  double *slots = finish_memory, *sums = slots + places.sums, *work = slots + places.work,
+         *parts = slots + places.parts, *shift = slots + places.shift, *theta = slots + places.theta;
 
-  double* slots = finish_memory;
-  double* parts = slots + Config::slots + Gradient::num_sums + Gradient::num_work;
-  double* theta = parts + kGradientFinishThreads;
-  if (rank == 0) {
+  const int chain = view.active.chains ? __ldcg(view.active.chains + nth) : nth;
+  const bool is_wanted = !view.wanted || __ldcg(view.wanted + chain) != 0;
+  FinishedList list;
+  list.index = Config::uniform ? 0 : __ldcg(view.work.list_of_chain + chain);
+  list.num_tiles = view.work.first_tile[list.index + 1] - view.work.first_tile[list.index];
+  list.num_groups = num_gradient_groups(list.num_tiles * Config::parts);
+  list.num_rows = view.work.num_rows[list.index];
+  const int num_blocks = finish_blocks_of<Config>(view, list.index);
+  const int only_slot = Gradient::only_slot(thread);
+  double common = 0;
+  if (adds && rank == 0 && is_wanted) {
     const double* from = view.theta + static_cast<i64>(chain) * view.ld;
     for (int i = thread; i < Config::likelihood().num_parameters(); i += kGradientFinishThreads)
-      theta[i] = from[i];
+      theta[i] = __ldcg(from + i);
+    if constexpr (Gradient::has_shift)
+      for (int j = thread; j < Config::num_columns; j += kGradientFinishThreads)
+        shift[j] = static_cast<double>(static_cast<const typename Config::Real*>(view.shift)[j]);
   }
-  constexpr int kWide = gradient_slots_of_finish(Config::slots),
-                kShares = gradient_threads_of_slot(Config::slots);
-  const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * Config::slots;
-  // Adds the sums of the threads of `block` and writes them to the slots; adds to the slots where this block
-  // does the work of others.
-  const auto add_groups = [&](int block) {
-#pragma unroll 1
-    for (int first = 0; first < Config::slots; first += kWide) {
-      const int slot = first + thread % kWide, share = thread / kWide * num_blocks + block;
-      double own = 0;
-      if (slot < Config::slots) {
-        if (view.shares)
-          own = view.shares[static_cast<i64>(nth) * view.ld_shares + share * Config::slots + slot];
-        add_sums_of_groups<Config::slots>(groups + slot, share, kShares * num_blocks, num_groups, own);
-        if (kShares == 1) slots[slot] = block == rank ? own : slots[slot] + own;
+  if constexpr (!Config::Likelihood::kCopiesParameters)
+    if (!adds && is_wanted) common = __ldcg(view.common + chain);
+  if constexpr (kBlocks > 1) sync_cluster();  // All blocks have begun, so that their memory may be written.
+  begin_overlapped();
+
+  if (!is_wanted) return;
+  constexpr int kTurns = (kSlots + kWide - 1) / kWide;
+  if (!adds) {
+    if constexpr (kBlocks > 1) arrive_at_cluster();
+    if (rank == kBlocks - 1 && view.log_likelihood) write_log_likelihood<Config>(view, chain, list, common);
+    if constexpr (kBlocks > 1) {
+      wait_for_cluster();
+      for (int turn = 1; turn < kTurns; ++turn) {
+        sync_cluster();
+        sync_cluster();
       }
-      if (kShares > 1) parts[thread] = own;
     }
-    if constexpr (kShares > 1) {
-      __syncthreads();
-      if (thread < Config::slots) {
-        double own = 0;
-#pragma unroll
-        for (int share = 0; share < kShares; ++share) own += parts[share * kWide + thread];
-        slots[thread] = block == rank ? own : slots[thread] + own;
-      }
-      if (kBlocks == 1) __syncthreads();
+    return;
+  }
+  const BlockTeam team{scratch};
+  const int num_groups = view.shares ? 0 : list.num_groups;
+  const double* groups = view.group_sums + static_cast<i64>(chain) * view.max_groups * kSlots;
+  // The sums that the threads of `block` add up of slot `first` + thread % kWide; for some threads, zero.
+  const auto sum_of_thread = [&](int first, int block) {
+    const int slot = first + thread % kWide, share = thread / kWide * num_blocks + block;
+    double own = 0;
+    if (slot < kSlots) {
+      if (view.shares) own = view.shares[static_cast<i64>(nth) * view.ld_shares + share * kSlots + slot];
+      add_sums_of_groups<kSlots>(groups + slot, share, kShares * num_blocks, num_groups, own);
     }
+    return own;
   };
-  if constexpr (kBlocks > 1) {
-    if (rank < num_blocks) add_groups(rank);
-  } else {
 #pragma unroll 1
-    for (int block = 0; block < num_blocks; ++block) add_groups(block);
-  }
-  if (view.log_likelihood && rank == kBlocks - 1 && thread / 32 == kGradientFinishThreads / 32 - 1) {
-    double sum = 0;
-    if constexpr (Config::uniform) {
-      sum = sum_any_by_warp(view.step_sums + static_cast<i64>(chain) * view.max_groups, num_groups);
-    } else {
-      double* steps = view.step_sums + static_cast<i64>(chain) * view.work.max_tiles * Config::steps;
-      double* segment_sums = view.segment_sums + static_cast<i64>(chain) * view.work.max_segments;
-      const ListSegments segments = segments_of_list(view.work.first_segment, view.work.segment_first, list);
-      sum_segments(segments, thread % 32, segment_sums, [steps](int begin, int end) {
-        return sum_any_by_warp(steps + begin * Config::steps, (end - begin) * Config::steps);
-      });
-      sum = sum_any_by_warp(segment_sums, segments.count);
-    }
-    double common = 0;
-    if constexpr (!Config::Likelihood::kCopiesParameters) common = view.common[chain];
-    if (thread % 32 == 0)
-      view.log_likelihood[chain] =
-          num_tiles == 0 ? 0 : Config::likelihood().log_likelihood(num_rows, common, sum);
-  }
-  if constexpr (kBlocks > 1) {
-    sync_cluster();
-    if (rank == 0) {
-#pragma unroll 1
-      for (int slot = thread; slot < Config::slots; slot += kGradientFinishThreads) {
-        double of_others[kBlocks];
-#pragma unroll
-        for (int block = 1; block < kBlocks; ++block)
-          of_others[block] = block < num_blocks ? load_from_block(slots + slot, static_cast<u32>(block)) : 0;
-        double sum = slots[slot];
-#pragma unroll
-        for (int block = 1; block < kBlocks; ++block)
-          if (block < num_blocks) sum += of_others[block];
-        slots[slot] = sum;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int first = turn * kWide;
+    if constexpr (kBlocks > 1) {
+      if (turn > 0) sync_cluster();  // The first block has read the sums of the turn before.
+      if (rank < num_blocks) {
+        double* part = parts + rank * kGradientFinishThreads + thread;
+        const double own = sum_of_thread(first, rank);
+        if (rank == 0)
+          *part = own;
+        else
+          store_in_block(part, 0, own);
       }
+      sync_cluster();
+    } else {
+      if (turn > 0) team.sync();
+#pragma unroll 1
+      for (int block = 0; block < num_blocks; ++block)
+        parts[block * kGradientFinishThreads + thread] = sum_of_thread(first, block);
+      team.sync();
     }
-    sync_cluster();  // so that the first block has read the other blocks' memory before they end
-    if (rank != 0) return;
-  } else {
-    __syncthreads();
+    if (rank == 0 && thread < kWide && first + thread < kSlots) {
+      const auto sum_of_block = [&](int block) {
+        double sum = 0;
+#pragma unroll
+        for (int share = 0; share < kShares; ++share)
+          sum += parts[block * kGradientFinishThreads + share * kWide + thread];
+        return sum;
+      };
+      double sum = sum_of_block(0);
+      constexpr int kUnrolled = kShares <= 4 ? kMostFinishBlocks : 1;
+#pragma unroll kUnrolled
+      for (int block = 1; block < kMostFinishBlocks; ++block)
+        if (block < num_blocks) sum += sum_of_block(block);
+      slots[first + thread] = sum;
+    }
   }
-  Gradient::write(BlockTeam{scratch}, theta, num_rows, slots,
-                  static_cast<const typename Config::Real*>(view.shift), slots + Config::slots,
-                  slots + Config::slots + Gradient::num_sums,
+  if (rank != 0) return;
+  team.sync();
+  Gradient::write(team, theta, list.num_rows, slots, only_slot, shift, sums, work,
                   view.gradient + static_cast<i64>(chain) * view.ld_gradient);
 }
 

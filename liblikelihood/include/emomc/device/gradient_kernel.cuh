@@ -4,7 +4,8 @@
 // writes the numbers of these rows to the warp's shared memory; the sums of numbers times columns are then a
 // product of matrices, which the tensor cores compute. The sums of warps are added in the order of the warps,
 // and gradient_finish_kernel adds the sums of groups, so that the bits depend on the chain's rows alone. Log
-// densities are summed by the tree of docs/statistics.md.
+// densities are summed by the tree of docs/statistics.md. Where few blocks run, each warp copies the rows of
+// its first step to shared memory while the kernel ahead is still running.
 #ifndef EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 #define EMOMC_DEVICE_GRADIENT_KERNEL_CUH
 
@@ -22,19 +23,60 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   using Gradient = typename Config::Gradient;
   constexpr int kChains = Config::chains, kTogether = Config::together, kRows = Config::rows;
   extern __shared__ __align__(16) unsigned char gradient_memory[];
-  const int size = Config::likelihood().sizes().num_coefficients;
+  const auto likelihood = Config::likelihood();
+  const int size = likelihood.sizes().num_coefficients;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+  const int turn = static_cast<int>(blockIdx.z);
   const auto parts_of = [&](int of_list) {
     return (view.work.first_tile[of_list + 1] - view.work.first_tile[of_list]) * Config::parts;
   };
   const auto parts_of_group = [&](int of_list, int parts) {
     return gradient_parts_of_group(view.tiles_of_all ? view.tiles_of_all[of_list] * Config::parts : parts);
   };
-  int list = 0, num_parts = 0, each = 1;
-  if constexpr (Config::uniform) {  // no kernel writes these tables
+  int list = 0, num_parts = 0, each = 1, first_tile = 0;
+  // The number in the list of the warp's n-th step, the step's tile, its first row, and the number of its
+  // rows.
+  const auto step_of = [&](int n) {
+    return static_cast<int>(blockIdx.x) * each * kGradientWarps + warp * each + n;
+  };
+  const auto tile_of = [&](int step) {
+    return Config::uniform ? step / Config::steps : view.work.tiles[first_tile + step / Config::steps];
+  };
+  const auto rows_of = [&](int step) {
+    return StepRows<Real>{static_cast<const Real*>(view.rows) +
+                          static_cast<i64>(tile_of(step)) * Config::num_columns * kTileRows +
+                          step % Config::steps * Config::step_rows};
+  };
+  const auto num_rows_of = [&](int step) {
+    if (step >= num_parts * kGradientWarps) return 0;
+    return view.tile_rows[tile_of(step)] - step % Config::steps * Config::step_rows;
+  };
+
+  // Kernels write neither rows nor these tables, so that the block reads them before it waits.
+  int num_rows = 0;
+  if constexpr (Config::uniform) {
     num_parts = parts_of(0);
     each = parts_of_group(0, num_parts);
+    num_rows = num_rows_of(step_of(0));
   }
+  const GradientMemory places(gradient_sizes<Gradient>(), size, sizeof(Real), kChains, each,
+                              Config::num_columns, Config::copies);
+  Real* coefficients = reinterpret_cast<Real*>(gradient_memory);
+  const auto numbers_of_warp = [&](int w) {
+    return reinterpret_cast<Real*>(gradient_memory + places.numbers + static_cast<u64>(w) * places.of_warp);
+  };
+  Real* gathered = reinterpret_cast<Real*>(gradient_memory + places.gathered);
+  double* step_sums = reinterpret_cast<double*>(gradient_memory + places.steps);  // [chain][warp][each]
+  const CopiedStepRows<Real, Config::step_rows> copy{reinterpret_cast<Real*>(gradient_memory + places.rows) +
+                                                     warp * Config::num_columns * Config::step_rows};
+  if constexpr (Config::copies)
+    if (num_rows > 0) copy.begin(rows_of(step_of(0)), Config::num_columns);
+  Real* shift = reinterpret_cast<Real*>(gradient_memory + places.shift);
+  if constexpr (Gradient::has_shift)
+    for (int j = thread; j < Config::num_columns; j += kGradientThreads)
+      shift[j] = static_cast<const Real*>(view.shift)[j];
+  GradientWarp<Config> own(shift, numbers_of_warp(warp), gathered + warp * kChains * Gradient::num_gathered,
+                           turn);
   wait_for_kernels_ahead();
   let_next_kernel_begin();
 
@@ -42,21 +84,9 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   const int count = min(kChains, view.active.count - first);
   const auto chain_of = [&](int i) { return view.active.chains ? view.active.chains[first + i] : first + i; };
   bool any = view.wanted == nullptr;
-  for (int i = 0; i < count && !any; ++i) any = view.wanted[chain_of(i)] != 0;
-  if (!any) return;
-  if constexpr (!Config::uniform) {
-    list = view.work.list_of_chain[chain_of(0)];
-    num_parts = parts_of(list);
-    each = parts_of_group(list, num_parts);
-  }
-  const int first_tile = Config::uniform ? 0 : view.work.first_tile[list];
-  const int begin = static_cast<int>(blockIdx.x) * each, end = min(begin + each, num_parts);
-  if (begin >= end) return;
-
-  const auto likelihood = Config::likelihood();
-  const GradientMemory places(gradient_sizes<Gradient>(), size, sizeof(Real), kChains, each);
-  Real* coefficients = reinterpret_cast<Real*>(gradient_memory);
-  // The coefficients of all chains are loaded at once, so that the block waits for memory only once.
+  for (int i = 0; i < count && view.wanted; ++i) any = view.wanted[chain_of(i)] != 0 || any;
+    // The coefficients of all chains are loaded at once, without regard to `any`, so that the block waits for
+    // memory only once.
 #pragma unroll 4
   for (int p = thread; p < kChains * size; p += kGradientThreads) {
     const int i = p / size, c = p - i * size;
@@ -66,46 +96,52 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
     else
       coefficients[p] = static_cast<const Real*>(view.coefficients)[chain * size + c];
   }
+  if constexpr (Config::copies) wait_for_copies();
+  if (!any) return;
+  if constexpr (!Config::uniform) {
+    list = view.work.list_of_chain[chain_of(0)];
+    num_parts = parts_of(list);
+    each = parts_of_group(list, num_parts);
+    first_tile = view.work.first_tile[list];
+    num_rows = num_rows_of(step_of(0));
+  }
+  if (static_cast<int>(blockIdx.x) * each >= num_parts) return;
   __syncthreads();
 
-  const int turn = static_cast<int>(blockIdx.z);
-  const auto numbers_of_warp = [&](int w) {
-    return reinterpret_cast<Real*>(gradient_memory + places.numbers + static_cast<u64>(w) * places.of_warp);
-  };
-  Real* gathered = reinterpret_cast<Real*>(gradient_memory + places.gathered);
-  GradientWarp<Config> own(static_cast<const Real*>(view.shift), numbers_of_warp(warp),
-                           gathered + warp * kChains * Gradient::num_gathered, turn);
-  double* step_sums = reinterpret_cast<double*>(gradient_memory + places.steps);  // [chain][warp][each]
-  const int num_steps = num_parts * kGradientWarps;
 #pragma unroll 1
   for (int n = 0; n < each; ++n) {
-    const int of_list = begin * kGradientWarps + warp * each + n;  // the step's number in the list
+    const int of_list = step_of(n);
     const auto sum_at = [&](int i) -> double& {
       if constexpr (Config::uniform) return step_sums[(i * kGradientWarps + warp) * each + n];
       return view.step_sums[static_cast<i64>(chain_of(i)) * view.work.max_tiles * Config::steps + of_list];
     };
-    const int position = of_list / Config::steps, step = of_list % Config::steps;
-    const bool is_there = of_list < num_steps;
-    const int tile = !is_there ? 0 : Config::uniform ? position : view.work.tiles[first_tile + position];
-    const int num_rows = is_there ? view.tile_rows[tile] - step * Config::step_rows : 0;
+    if (n > 0) num_rows = num_rows_of(of_list);
     if (num_rows <= 0) {
-      if (turn == 0 && lane < count && (Config::uniform || is_there)) sum_at(lane) = 0;
+      if (turn == 0 && lane < count && (Config::uniform || of_list < num_parts * kGradientWarps))
+        sum_at(lane) = 0;
       continue;
     }
-    const Real* rows = static_cast<const Real*>(view.rows) +
-                       static_cast<i64>(tile) * Config::num_columns * kTileRows + step * Config::step_rows;
-    const RowsInMemory<Real> own_rows{rows + lane * kRows, kTileRows, num_rows - lane * kRows};
+    const StepRows<Real> in_memory = rows_of(of_list);
+    const RowsInMemory<Real> own_rows{in_memory.first + lane * kRows, kTileRows, num_rows - lane * kRows};
+    if constexpr (Config::copies)
+      if (n > 0) copy.take(in_memory, Config::num_columns);
+    const auto rows = [&] {
+      if constexpr (Config::copies)
+        return copy;
+      else
+        return in_memory;
+    }();
     Real kept[Config::keeps_rows ? Config::num_columns : 1][kRows];
     if constexpr (Config::keeps_rows) {
 #pragma unroll
-      for (int j = 0; j < Config::num_columns; ++j) load_rows(own_rows.first + j * kTileRows, kept[j]);
+      for (int j = 0; j < Config::num_columns; ++j) load_rows(rows.place(j, lane * kRows), kept[j]);
     }
     const auto row = [&](int j, Real(&x)[kRows]) {
       if constexpr (Config::keeps_rows) {
 #pragma unroll
         for (int r = 0; r < kRows; ++r) x[r] = kept[j][r];
       } else {
-        load_rows(own_rows.first + j * kTileRows, x);
+        load_rows(rows.place(j, lane * kRows), x);
       }
     };
 #pragma unroll 1
@@ -131,6 +167,17 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
   const auto written = [&](int i) {
     return view.group_sums + (static_cast<i64>(chain_of(i)) * view.max_groups + blockIdx.x) * Config::slots;
   };
+  if constexpr (Config::uniform) {
+    // The last warps do this, since there may be fewer slots than threads.
+#pragma unroll 1
+    for (int i = kGradientWarps - 1 - warp; i < count && turn == 0; i += kGradientWarps) {
+      const double* sums = step_sums + i * kGradientWarps * each;
+      const auto load = [](const double* from) { return *from; };
+      const double sum = kGradientWarps * each <= 32 ? sum_few_by_warp(sums, kGradientWarps * each, load)
+                                                     : sum_by_warp(sums, kGradientWarps * each, load);
+      if (lane == 0) view.step_sums[static_cast<i64>(chain_of(i)) * view.max_groups + blockIdx.x] = sum;
+    }
+  }
 #pragma unroll 1
   for (int at = thread; at < count * Config::own_slots; at += kGradientThreads) {
     double sum = 0;
@@ -140,13 +187,6 @@ __global__ void __launch_bounds__(kGradientThreads, Config::blocks)
     if (slot >= 0) written(at / kOwn)[slot] = sum;
   }
   if (turn != 0) return;
-  if constexpr (Config::uniform) {
-#pragma unroll 1
-    for (int i = warp; i < count; i += kGradientWarps) {
-      const double sum = sum_by_warp(step_sums + i * kGradientWarps * each, kGradientWarps * each);
-      if (lane == 0) view.step_sums[static_cast<i64>(chain_of(i)) * view.max_groups + blockIdx.x] = sum;
-    }
-  }
 #pragma unroll 1
   for (int at = thread; at < count * Gradient::num_gathered; at += kGradientThreads) {
     double sum = 0;

@@ -7,7 +7,9 @@
 namespace emomc::device {
 
 inline constexpr int kGradientThreads = 256, kGradientWarps = kGradientThreads / 32;
-inline constexpr int kGradientFinishThreads = 512;
+/// Threads of gradient_finish_kernel that add sums of groups, and threads of a block, whose last warp adds
+/// log densities.
+inline constexpr int kGradientFinishThreads = 512, kGradientFinishBlock = kGradientFinishThreads + 32;
 /// The largest number of chains whose sums of products a thread computes together.
 inline constexpr int kGradientChainsTogether = 4;
 /// Columns of a tile of sums (GradientTile), and tiles whose sums a warp holds at once.
@@ -115,12 +117,14 @@ EMOMC_INLINE constexpr int gradient_slots_at_once(const GradientSizes& sizes, in
 
 /// Places in dynamic shared memory, in bytes: coefficients of the chains; numbers of each warp's step, which
 /// the warp's sums replace at the end; sums that each warp gathers; sums of log densities of each chain's
-/// steps in a group, `parts` for each warp.
+/// steps in a group, `parts` for each warp; the shift of each column; copies of each warp's rows of a step,
+/// if `copies`.
 struct GradientMemory {
-  u64 numbers, of_warp, gathered, steps, size;  ///< of_warp: distance from one warp's numbers to the next
+  u64 numbers, of_warp, gathered, steps, shift, rows, size;  ///< of_warp: distance from one warp's numbers to
+                                                             ///< the next warp's
 
   EMOMC_HD GradientMemory(const GradientSizes& sizes, int num_coefficients, int real_bytes, int num_chains,
-                          int parts)
+                          int parts, int num_columns, bool copies)
       : numbers(rounded(u64(num_chains) * u64(num_coefficients) * u64(real_bytes))),
         of_warp(larger(u64(num_chains) * u64(sizes.num_numbers) *
                            u64(gradient_stride(real_bytes, sizes.num_numbers)),
@@ -129,11 +133,30 @@ struct GradientMemory {
         gathered(numbers + u64(kGradientWarps) * (of_warp = rounded(of_warp))),
         steps(rounded(gathered +
                       u64(kGradientWarps) * u64(num_chains) * u64(sizes.num_gathered) * u64(real_bytes))),
-        size(steps + u64(kGradientWarps) * u64(num_chains) * u64(parts) * 8) {}
+        shift(rounded(steps + u64(kGradientWarps) * u64(num_chains) * u64(parts) * 8)),
+        rows(rounded(shift + u64(num_columns) * u64(real_bytes))),
+        size(copies ? rows + u64(kGradientThreads) * u64(num_columns) * u64(real_bytes) *
+                                 u64(gradient_rows_of_thread(real_bytes, sizes.num_numbers))
+                    : rows) {}
 
  private:
   EMOMC_HD static u64 rounded(u64 bytes) { return (bytes + 15) / 16 * 16; }
   EMOMC_HD static u64 larger(u64 a, u64 b) { return a > b ? a : b; }
+};
+
+/// Places in the dynamic shared memory of gradient_finish_kernel, in numbers of float64: slots; `sums` and
+/// `work` of Gradient::write(); sums of each thread of all blocks of the cluster; the shift of each column;
+/// parameters.
+struct FinishMemory {
+  int sums, work, parts, shift, theta, size;
+
+  EMOMC_HD constexpr FinishMemory(const GradientSizes& sizes, int num_columns)
+      : sums(sizes.num_slots),
+        work(sums + sizes.num_sums),
+        parts(work + sizes.num_work),
+        shift(parts + kMostFinishBlocks * kGradientFinishThreads),
+        theta(shift + num_columns),
+        size(theta + sizes.num_parameters) {}
 };
 
 /// Arguments of both kernels; all pointers are device memory.

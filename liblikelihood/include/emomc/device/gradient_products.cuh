@@ -4,6 +4,7 @@
 #define EMOMC_DEVICE_GRADIENT_PRODUCTS_CUH
 
 #include "emomc/device/gradient_config.cuh"
+#include "emomc/device/gradient_step_rows.cuh"
 #include "emomc/device/row_sums.cuh"
 #include "emomc/device/tensor_products.cuh"
 
@@ -65,8 +66,9 @@ class TileProducts {
         for (int i = 0; i < Tensor::kSums; ++i) products_[p][s][i] = 0;
   }
 
-  /// Adds the rows of a step; `rows`: the step's first row in column 0.
-  __device__ void add(const Real* rows) {
+  /// Adds the rows of a step (gradient_step_rows.cuh).
+  template <class Rows>
+  __device__ void add(const Rows& rows) {
     Real sums[kProducts][kSets][Tensor::kSums];
 #pragma unroll
     for (int p = 0; p < kProducts; ++p)
@@ -75,12 +77,12 @@ class TileProducts {
 #pragma unroll
         for (int i = 0; i < Tensor::kSums; ++i) sums[p][s][i] = 0;
     // Few pointers are kept in registers; many would crowd out the sums.
-    constexpr int kPointers = Gradient::has_squares && kTiles <= 8 ? (kTiles + 1) / 2 : 0;
+    constexpr int kPointers = !Rows::is_copy && Gradient::has_squares && kTiles <= 8 ? (kTiles + 1) / 2 : 0;
     const Real* first_columns[kPointers > 0 ? kPointers : 1];
 #pragma unroll
     for (int i = 0; i < kPointers; ++i)
-      first_columns[i] = rows + first_column(2 * i) * kTileRows + lane() % 4 * kEach;
-#pragma unroll kTiles <= 4 ? 2 : 1
+      first_columns[i] = rows.place(first_column(2 * i), lane() % 4 * kEach);
+#pragma unroll kTiles <= 4 || Config::blocks == 1 ? 2 : 1
     for (int begin = 0; begin < Config::step_rows; begin += 4 * kEach) {
       const int row = begin + lane() % 4 * kEach;
       Numbers numbers[kSets];
@@ -94,8 +96,8 @@ class TileProducts {
           const int t = p * kTilesTogether + i;
           if (i < kTilesTogether && t < kTiles && (!Gradient::has_squares || t % 2 == 0)) {
             const Real* first = kPointers > 0 ? first_columns[kPointers > 0 ? t / 2 : 0] + begin
-                                              : rows + row + first_column(t) * kTileRows;
-            load(first, rows + row, t, x[i]);
+                                              : rows.place(first_column(t), row);
+            load(first, rows, row, t, x[i]);
           } else {  // squares of the tile before, or a tile whose sums are not used
 #pragma unroll
             for (int r = 0; r < kEach; ++r) x[i][r] = Gradient::has_squares ? x[0][r] * x[0][r] : x[0][r];
@@ -144,9 +146,10 @@ class TileProducts {
   }
   /// The index of the lane's first column of tile t, or of any column where there is none.
   __device__ int first_column(int t) const { return max(columns_[t].first, 0); }
-  /// Loads rows of the columns of tile t; a factor that is no column is 1. `first`: the rows of the first
-  /// column.
-  __device__ void load(const Real* first, const Real* rows, int t, Real (&x)[kEach]) const {
+  /// Loads rows of the columns of tile t, from `row` on; a factor that is no column is 1. `first`: the place
+  /// of the rows of the first column.
+  template <class Rows>
+  __device__ void load(const Real* first, const Rows& rows, int row, int t, Real (&x)[kEach]) const {
     const bool is_one = columns_[t].first == kNoColumn;
     load_column(first, first_column(t), x);
     constexpr unsigned kOnes = ones();
@@ -154,13 +157,15 @@ class TileProducts {
 #pragma unroll
       for (int r = 0; r < kEach; ++r) x[r] = is_one ? Real(1) : x[r];
     }
-    if constexpr (Gradient::has_products && !Gradient::has_squares) multiply_second(rows, columns_[t], x);
+    if constexpr (Gradient::has_products && !Gradient::has_squares)
+      multiply_second(rows, row, columns_[t], x);
   }
   /// Multiplies x by rows of the second column of `columns`, if there is one.
-  __device__ void multiply_second(const Real* rows, const Columns& columns, Real (&x)[kEach]) const {
+  template <class Rows>
+  __device__ void multiply_second(const Rows& rows, int row, const Columns& columns, Real (&x)[kEach]) const {
     if (columns.second == kNoColumn) return;
     Real y[kEach];
-    load_column(rows + columns.second * kTileRows, columns.second, y);
+    load_column(rows.place(columns.second, row), columns.second, y);
 #pragma unroll
     for (int r = 0; r < kEach; ++r) x[r] *= y[r];
   }
@@ -223,7 +228,8 @@ class LaneProducts {
   }
 
   /// Adds the rows of a step, as TileProducts does; a lane adds its rows one after the other.
-  __device__ void add(const Real* rows) {
+  template <class Rows>
+  __device__ void add(const Rows& rows) {
     const int first = lane() * kRows;
     Real factor[Config::used_columns][kRows];
     for_used_columns([&](int t, int c, int u) {
@@ -234,7 +240,7 @@ class LaneProducts {
       for (int i = 0; i < 2; ++i) {
         if (columns[i] == kNoColumn) continue;
         Real x[kRows];
-        load_rows(rows + columns[i] * kTileRows + first, x);
+        load_rows(rows.place(columns[i], first), x);
         const Real shift = Gradient::has_shift ? shift_[columns[i]] : Real(0);
 #pragma unroll
         for (int r = 0; r < kRows; ++r)
@@ -297,7 +303,8 @@ template <class Config>
 struct NoProducts {
   using Real = typename Config::Real;
   __device__ NoProducts(const Real*, StepNumbers<Config>, int) {}
-  __device__ void add(const Real*) {}
+  template <class Rows>
+  __device__ void add(const Rows&) {}
   __device__ void hand_in(Real*) const {}
 };
 

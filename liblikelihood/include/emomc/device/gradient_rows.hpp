@@ -22,10 +22,13 @@
 //       evaluate() of row_likelihood.hpp for kChains vectors whose coefficients are `stride` apart. Number m
 //       of the R rows of vector i is written from numbers[(i * num_numbers + m) * step] on; it is 0 from row
 //       rows.count on. All lanes of a warp call it.
-//   static void write(team, theta, num_rows, slots, shift, sums, work, gradient)
-//       The gradient [num_parameters] of the log likelihood from the slots; `shift` are the numbers that were
-//       subtracted from the columns; `sums` and `work` are num_sums and num_work doubles that the team
-//       shares.
+//   static int only_slot(int i)
+//       The slot of sum i if the sum has one slot; otherwise kNoSum. It does not depend on any value.
+//   static void write(team, theta, num_rows, slots, only_slot, shift, sums, work, gradient)
+//       The gradient [num_parameters] of the log likelihood from the slots; `only_slot` is only_slot() of the
+//       thread's number in the block; `shift` are the numbers [num_columns] that were
+//       subtracted from the columns, if has_shift; `sums` and `work` are num_sums and num_work doubles that
+//       the team shares.
 #ifndef EMOMC_DEVICE_GRADIENT_ROWS_HPP
 #define EMOMC_DEVICE_GRADIENT_ROWS_HPP
 

@@ -33,8 +33,9 @@ class GradientWarp {
   static __device__ int lane() { return StepNumbers<Config>::lane(); }
   __device__ Real* numbers_of(int chain, int number) const { return numbers_.of(chain, number); }
 
-  /// Adds the numbers of the rows of a step to the warp's sums; `rows`: the step's first row in column 0.
-  __device__ void add(const Real* rows) {
+  /// Adds the numbers of the rows of a step to the warp's sums; `rows` as in gradient_step_rows.cuh.
+  template <class Rows>
+  __device__ void add(const Rows& rows) {
     products_.add(rows);
     if (turn_ != 0) return;
     if constexpr (kPlain > 0) add_plain();

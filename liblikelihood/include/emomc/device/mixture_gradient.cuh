@@ -5,6 +5,7 @@
 #ifndef EMOMC_DEVICE_MIXTURE_GRADIENT_CUH
 #define EMOMC_DEVICE_MIXTURE_GRADIENT_CUH
 
+#include "emomc/device/gradient_finish_threads.cuh"
 #include "emomc/device/log_gamma_ratio.hpp"
 #include "emomc/device/mixture_gradient_sizes.hpp"
 #include "emomc/device/mixture_rows.cuh"
@@ -213,12 +214,14 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
         store_any_row(shape, coefficients, rows.first + r, rows.stride, numbers + r, step);
   }
 
-  template <class Real, class Team>
-  static __device__ void write(const Team& team, const double* theta, double, const double* slots,
-                               const Real* shift, double*, double* work, double* gradient) {
+  static __device__ int only_slot(int) { return kNoSum; }
+  template <class Team>
+  static __device__ void write(const Team&, const double* theta, double, const double* slots, int,
+                               const double* shift, double*, double* work, double* gradient) {
     const Model model = MixtureRows<Model>::sized(K, d).model;
     const bool shares_weight = K > 1 && model.weight_index(0) == model.weight_index(K - 1);
-    for (int i = team.rank(); i < (shares_weight ? 1 : K); i += team.size()) {
+    const FinishThreads of_weights{kGradientFinishThreads - 64}, of_freedoms{kGradientFinishThreads - 128};
+    for (int i = of_weights.rank(); i < (shares_weight ? 1 : K); i += of_weights.size()) {
       double sum = 0;
       for (int k = i; k < (shares_weight ? K : i + 1); ++k)
         if (weight_sum(slots, k) != 0)
@@ -226,17 +229,16 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       gradient[model.weight_index(i)] = sum;
     }
     if constexpr (has_matrices)
-      add_matrices(team, model, theta, slots, shift, work, gradient);
+      add_matrices(FinishThreads{0}, model, theta, slots, shift, work, gradient);
     else
-      add_axis_aligned(team, model, theta, slots, shift, gradient);
+      add_axis_aligned(model, theta, slots, shift, gradient);
     if constexpr (has_tails)
-      for (int k = team.rank(); k < K; k += team.size()) {
+      for (int k = of_freedoms.rank(); k < K; k += of_freedoms.size()) {
         const double freedom = model.degrees_of_freedom(theta, k), weight = weight_sum(slots, k);
         gradient[model.freedom_index(k)] =
             0.5 * (plain_sum(slots, k) * d / freedom - plain_sum(slots, K + k) -
                    weight * digamma_deficit(0.5 * freedom, d));
       }
-    team.sync();
   }
 
  private:
@@ -277,9 +279,8 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
 
   /// Writes the gradient with respect to means and scales. Models may share means among components, and
   /// scales among columns.
-  template <class Team, class Real>
-  static __device__ void add_axis_aligned(const Team& team, const Model& model, const double* theta,
-                                          const double* slots, const Real* shift, double* gradient) {
+  static __device__ void add_axis_aligned(const Model& model, const double* theta, const double* slots,
+                                          const double* shift, double* gradient) {
     const bool shares_means = K > 1 && model.mean_index(0, 0) == model.mean_index(K - 1, 0);
     const bool shares_scales = d > 1 && model.scale_index(0, 0) == model.scale_index(0, d - 1);
     const auto force = [&](int k) {
@@ -290,7 +291,9 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
         return 1.0;
       }
     };
-    for (int i = team.rank(); i < (shares_means ? d : K * d); i += team.size()) {
+    const int num_means = shares_means ? d : K * d;
+    const FinishThreads of_means{0}, of_scales = of_means.behind(num_means, kGradientFinishThreads / 2);
+    for (int i = of_means.rank(); i < num_means; i += of_means.size()) {
       const int j = i % d, begin = shares_means ? 0 : i / d, end = shares_means ? K : begin + 1;
       double sum = 0;
       for (int k = begin; k < end; ++k) {
@@ -299,7 +302,7 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
       }
       gradient[model.mean_index(begin, j)] = sum;
     }
-    for (int i = team.rank(); i < (shares_scales ? K : K * d); i += team.size()) {
+    for (int i = of_scales.rank(); i < (shares_scales ? K : K * d); i += of_scales.size()) {
       const int k = shares_scales ? i : i / d;
       const int begin = shares_scales ? 0 : i % d, end = shares_scales ? d : begin + 1;
       double sum = 0;
@@ -317,9 +320,8 @@ struct GradientOf<Sized<MixtureRows<Model>, kComponents, kDim>> {
   /// With Sigma = L L' and M the sum of r (x - mean) (x - mean)': writes Sigma^-1 times the sum of r (x -
   /// mean) for the means, and the lower triangle of L'^-1 L^-1 M L'^-1, minus the sum of r divided by L_ii on
   /// the diagonal, for the factors.
-  template <class Team, class Real>
-  static __device__ void add_matrices(const Team& team, const Model& model, const double* theta,
-                                      const double* slots, const Real* shift, double* work,
+  static __device__ void add_matrices(const FinishThreads& team, const Model& model, const double* theta,
+                                      const double* slots, const double* shift, double* work,
                                       double* gradient) {
     constexpr int kFactors = num_matrices<Shape>(K), kSquare = d * d;
     double* residuals = work + kFactors * kSquare;  // [K][d]
