@@ -5,6 +5,8 @@
 #  EMOMC_BUILD_DIR    a finished build with CUDA (default build/release)
 #  EMOMC_GPU_STEPS    which of "tests sanitizer bench" to run (default all)
 #  EMOMC_GPU_TOOLS    which tools of the sanitizer, "memcheck racecheck synccheck initcheck" (default all)
+#  EMOMC_GPU_MATCH    a regular expression; only tests whose names match are run, and the report counts the others as
+#                     not begun (default all)
 #  EMOMC_GPU_RESULTS  a file to which results are appended, so that several invocations can share the work: tests that
 #                     passed there are not run again (default none)
 #  EMOMC_GPU_REPORT   the report (default docs/gpu-report.md); written if there are results of the tests and of
@@ -111,10 +113,12 @@ lacking() { # tool; how many planned tests have no result, in words
 }
 run_all() { # lines "tool program test" on standard input
   while read -r tool program test; do
+    [[ $test =~ $match ]] || continue
     grep -qF "$tool|$program|$test|" "$results" || echo "$tool $program $test"
   done | xargs -r -P "$jobs" -L 1 bash -c 'run_one "$0" "$1" "$2"'
 }
 most_seconds=${EMOMC_GPU_SECONDS:-600}
+match=${EMOMC_GPU_MATCH:-.}
 export -f run_one
 export bin logs results most_seconds
 
