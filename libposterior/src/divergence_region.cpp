@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace emomc {
@@ -13,18 +15,46 @@ constexpr std::size_t kFewest = 6;     // episodes
 // posterior is reached, divergences have a mean rank of 0.44 in tau; in the centred form 0.1.
 constexpr double kFromMiddle = 0.25;
 
+// Ranks of some values among all values, from 0 to 1; of equal values, the middle. Only the chosen values are
+// sorted, which are few.
+class RanksOf {
+ public:
+  RanksOf(std::vector<double> chosen, const double* all, std::size_t num_all)
+      : chosen_(std::move(chosen)),
+        num_below_(chosen_.size() + 1, 0),
+        num_not_above_(chosen_.size() + 1, 0),
+        num_all_(num_all) {
+    std::sort(chosen_.begin(), chosen_.end());
+    for (std::size_t i = 0; i < num_all; ++i) {
+      const auto [not_below, above] = std::equal_range(chosen_.begin(), chosen_.end(), all[i]);
+      ++num_not_above_[static_cast<std::size_t>(not_below - chosen_.begin())];
+      ++num_below_[static_cast<std::size_t>(above - chosen_.begin())];
+    }
+    std::partial_sum(num_below_.begin(), num_below_.end(), num_below_.begin());
+    std::partial_sum(num_not_above_.begin(), num_not_above_.end(), num_not_above_.begin());
+  }
+  /// The rank of one of the chosen values.
+  double operator()(double value) const {
+    const auto at =
+        static_cast<std::size_t>(std::lower_bound(chosen_.begin(), chosen_.end(), value) - chosen_.begin());
+    return 0.5 * static_cast<double>(num_below_[at] + num_not_above_[at]) / static_cast<double>(num_all_);
+  }
+
+ private:
+  std::vector<double> chosen_;
+  std::vector<std::size_t> num_below_, num_not_above_;  ///< of each chosen value
+  std::size_t num_all_;
+};
+
 // The mean rank of each episode of divergent draws in quantity q.
 std::vector<double> ranks_of_episodes(const Inspection& run, std::size_t q) {
   const DrawSet& draws = run.draws;
   const std::size_t all = draws.num_draws * draws.num_chains();
   const double* const x = draws.values.data() + q * all;
-  std::vector<double> sorted(x, x + all);
-  std::sort(sorted.begin(), sorted.end());
-  const auto rank = [&](double value) {
-    const auto [below, above] = std::equal_range(sorted.begin(), sorted.end(), value);
-    return 0.5 * static_cast<double>((below - sorted.begin()) + (above - sorted.begin())) /
-           static_cast<double>(all);
-  };
+  std::vector<double> divergent;
+  for (std::size_t i = 0; i < all; ++i)
+    if (draws.statistics[i].divergent != 0) divergent.push_back(x[i]);
+  const RanksOf rank(std::move(divergent), x, all);
   const double apart = static_cast<double>(all) / std::max(1.0, run.summaries[q].ess_bulk);
   std::vector<double> episodes;
   for (std::size_t c = 0; c < draws.num_chains(); ++c) {
