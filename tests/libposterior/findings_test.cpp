@@ -122,6 +122,18 @@ TEST(Findings, ASlightTendencyIsNoRegion) {
   EXPECT_EQ(finding(found, "divergences")->severity, Severity::warning);
 }
 
+// The rank of equal values is that of their middle: three fifths of the draws are no end of the posterior.
+TEST(Findings, TheMiddleOfEqualValuesIsTheirRank) {
+  for (const double sign : {1.0, -1.0}) {
+    DrawSet set = independent_draws(4000);
+    for (double& tau : set.quantity(2)) tau = tau > -0.2533 ? sign : 0.0;
+    mark_divergent(set, [&](double tau, std::size_t at) { return tau == sign && at % 250 == 0; });
+    const std::vector<Finding> found = findings_of(set);
+    EXPECT_EQ(finding(found, "divergences")->severity, Severity::warning)
+        << finding(found, "divergences")->text;
+  }
+}
+
 // One visit of a chain to the edge is one event, however many of its draws diverge.
 TEST(Findings, NeighbouringDivergencesCountOnce) {
   DrawSet set = independent_draws(4000);
