@@ -27,8 +27,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def mixture_text(file, components, model="gaussian_mixture", covariance="diagonal"):
-    return (f"data: {{file: {file}}}\nlikelihood: {{model: {model}, components: {components}"
-            + (f", covariance: {covariance}" if model == "gaussian_mixture" else "") + "}\n")
+    keys = "" if model == "two_gaussian" else f", components: {components}"
+    if model == "gaussian_mixture":
+        keys += f", covariance: {covariance}"
+    return f"data: {{file: {file}}}\nlikelihood: {{model: {model}{keys}}}\n"
 
 
 def write_csv(path, names, rows):
@@ -97,7 +99,7 @@ def run(program, text, kind, seed, folder, limit, chains):
         sets.append(f"sampler.proposal.kind={name}")
     if shape:
         sets.append(f"sampler.proposal.shape={shape}")
-    arguments = [program, "run", str(config), "-o", str(out), "--force", "-q"]
+    arguments = [program, "run", str(config), "-o", str(out), "--force", "-q", "--allow-code"]
     for one in sets:
         arguments += ["--set", one]
     began = time.monotonic()
