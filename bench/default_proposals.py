@@ -79,7 +79,7 @@ def data_sets(folder):
         path = folder / f"{name}_y.csv"
         names = [f"x{j}" for j in range(columns)]
         write_csv(path, names + ["y"], [list(row) + [y] for row, y in zip(x, found.target)])
-        scale = "  parameters: {s: positive}\n" if prior else ""
+        scale = "  parameters: {s: {support: positive}}\n" if prior else ""
         yield f"{name}, regression on {columns}", (
             f"data: {{file: {path}}}\nlikelihood:\n{scale}"
             f"  linear: {{eta: {{intercept: a, columns: [{', '.join(names)}], coefficients: b}}}}\n"
