@@ -496,7 +496,6 @@ TEST(MixtureGradient, OfAGpuIsThatOfTheReference) {
   std::cout << "largest error of float64 relative to the sum of absolute values: " << worst << '\n';
 }
 
-// The values were computed by mpmath with 60 digits.
 // A cluster of blocks adds these sums in several turns.
 TEST(MixtureGradient, OfAGpuAddsManySumsOfManyGroups) {
   if (list_cuda_devices().empty()) GTEST_SKIP() << "no GPU";
@@ -513,10 +512,12 @@ TEST(MixtureGradient, OfAGpuAddsManySumsOfManyGroups) {
   EXPECT_NEAR(one[0], reference.log_likelihood, 1e-11 * std::abs(reference.log_likelihood));
   EXPECT_EQ(of_chains(Precision::float64, 70), one);
   const std::vector<double> mixed = of_chains(Precision::mixed, 1);
-  EXPECT_LE(largest_error({mixed.begin() + 1, mixed.end()}, reference.value, reference.size), 1e-3);
+  // A GPU changes a responsibility by at most 2^-12 of its value, and with it each term of these sums.
+  EXPECT_LE(largest_error({mixed.begin() + 1, mixed.end()}, reference.value, reference.size), 0x1p-12);
   EXPECT_EQ(of_chains(Precision::mixed, 70), mixed);
 }
 
+// The values were computed by mpmath with 60 digits.
 TEST(MixtureGradient, DigammaDeficitsAreThoseOfMpmath) {
   struct Value {
     double x;
