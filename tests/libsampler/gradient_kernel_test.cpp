@@ -195,7 +195,6 @@ TEST(GradientForms, CopyRowsWhereFewBlocksRun) {
   };
   EXPECT_TRUE(copies(1, 98, 1));
   EXPECT_TRUE(copies(4, 98, 1));  // four chains share a block
-  EXPECT_FALSE(copies(64, 98, 1)) << "392 blocks";
   EXPECT_FALSE(copies(1, 98, 2)) << "two steps of each warp";
   EXPECT_FALSE(copies(1, 98, 1, 99 << 10)) << "a GPU with less shared memory";
   EXPECT_FALSE(gradient_form(likelihood, regression, 1, false, 98, kH200, 1).copies) << "lists of rows";
@@ -203,6 +202,11 @@ TEST(GradientForms, CopyRowsWhereFewBlocksRun) {
   EXPECT_EQ(gradient_shared_bytes(likelihood, regression, {1, 0, true}, 1) -
                 gradient_shared_bytes(likelihood, regression, {1, 0, false}, 1),
             8 * 51 * 128 * sizeof(float));
+  likelihood.sizes.num_coefficients = likelihood.sizes.num_columns = 11;  // copies have room for any form
+  regression.num_tiles = 2;
+  EXPECT_TRUE(copies(1, 132, 1));
+  EXPECT_FALSE(copies(1, 133, 1)) << "more blocks than multiprocessors";
+  EXPECT_FALSE(copies(64, 98, 1)) << "more blocks than multiprocessors";
 }
 
 TEST_F(GradientKernels, OfMixturesCompile) {
