@@ -14,6 +14,7 @@
 namespace emomc {
 namespace {
 
+constexpr const char* kFewRows = "a component of fewer rows than columns + 2";
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNearFloor = 1.05;
 // Fits are ignored if their log density is lower than the best by more than this plus 1/4 for each parameter.
@@ -176,7 +177,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
       for (std::size_t k = 0; k < size; ++k)
         if (tables.elements[begin + k].transform != device::Transform::fixed &&
             theta[begin + k] * num_rows < fewest)
-          return "a component of fewer rows than columns + 2";
+          return kFewRows;
     }
     if (block.unit == DataUnit::scale && block.support == Support::positive && block.component_axis == 0) {
       // A column in which all components are at the floor is constant and not degenerate.
@@ -219,9 +220,12 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
     all.push_back(std::move(*optimum));
   }
   std::vector<Optimum> distinct = merged(finder, std::move(all), kSameFit, false);
-  std::vector<Optimum> kept, candidates;
+  std::vector<Optimum> kept, candidates, of_few_rows;
   for (Optimum& optimum : distinct)
-    (optimum.degenerate.empty() ? candidates : result.degenerate).push_back(std::move(optimum));
+    (optimum.degenerate.empty()       ? candidates
+     : optimum.degenerate == kFewRows ? of_few_rows
+                                      : result.degenerate)
+        .push_back(std::move(optimum));
   const double lowest =
       candidates.empty() ? 0 : height(candidates.front()) - kDepth - 0.25 * target.dim_unconstrained();
   for (Optimum& optimum : candidates)
@@ -229,6 +233,15 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   std::vector<Optimum> weighed;
   const Curvature curvature = finder.curvature_for(kept.size());
   result.full_curvature = curvature == Curvature::full;
+  // A component of few rows may have more at the posterior's mode, because of the prior of its weight.
+  for (Optimum& optimum : of_few_rows) {
+    const bool moves =
+        kept.size() < 2 * most_optima && finder.curvature_for(kept.size() + 1) == Curvature::full;
+    if (!moves || (!candidates.empty() && height(optimum) <= lowest))
+      result.degenerate.push_back(std::move(optimum));
+    else
+      kept.push_back(std::move(optimum));
+  }
   for (const Optimum& optimum : kept)
     for (const LabelImage& image : label_images(target, optimum.theta, kDepthOfImages)) {
       auto numbered = finder.at(image.theta);

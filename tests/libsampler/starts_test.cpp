@@ -168,6 +168,29 @@ TEST(Starts, ThePriorJudgesOptima) {
   EXPECT_NEAR(theta[3], 5, 0.3);
 }
 
+// Three rows far from the others are a component of their own. EM gives it 2.99 rows, fewer than columns + 2;
+// at the mode of the posterior it has about one row more.
+TEST(Starts, RowsOfAComponentAreCountedAtTheMode) {
+  std::vector<double> x = groups({0}, 79);
+  for (const double far : {32.1, 32.8, 34.3}) x.push_back(far);
+  Problem p(x, 2);
+  std::size_t of_few_rows = 0;
+  for (const auto& fit : p.fits)
+    of_few_rows += std::min(fit[0], fit[1]) * 82 < 3 && std::max(fit[2], fit[3]) > 30;
+  ASSERT_GT(of_few_rows, 10u);
+  const Optima optima = find_optima(target_of(2), *p.engine, p.fits, 82);
+  ASSERT_FALSE(optima.found.empty());
+  const Optimum& heaviest = optima.found[0];
+  EXPECT_GT(heaviest.share, 0.99);
+  EXPECT_NEAR(82 * std::min(heaviest.theta[0], heaviest.theta[1]), 3.9, 0.2);
+  EXPECT_EQ(heaviest.members.size(), of_few_rows);
+  // A pair of rows remains degenerate, since its likelihood is not bounded.
+  x.pop_back();
+  Problem pair(x, 2);
+  const Optima without = find_optima(target_of(2), *pair.engine, pair.fits, 81);
+  EXPECT_GT(without.num_degenerate_fits(), 10u);
+}
+
 // The shares of optima are compared with the mass itself: all parameters but one mean are fixed, so that one
 // free coordinate remains, and quadrature on a grid gives the mass of each mode.
 TEST(Starts, SharesAreThoseOfQuadrature) {
