@@ -129,12 +129,13 @@ KernelCode compile(const KernelSource& source, const std::string& architecture) 
   }
   result.registers = number_before(log, R"(Used (\d+) registers)", true);
   result.spilled = number_before(log, R"((\d+) bytes spill stores)", false);
+  result.stack = number_before(log, R"((\d+) bytes stack frame)", false);
   result.shared = number_before(log, R"((\d+) bytes smem)", true);
   return result;
 }
 
-// Reads a cached kernel. The file has a line with symbol, registers, spilled and shared bytes, size and hash
-// of the code, followed by the code.
+// Reads a cached kernel. The file has a line with symbol, registers, spilled, stack and shared bytes, size
+// and hash of the code, followed by the code.
 std::optional<KernelCode> read_cached(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string line, hash;
@@ -143,7 +144,8 @@ std::optional<KernelCode> read_cached(const fs::path& file) {
   std::size_t size = 0;
   std::istringstream fields(line);
   constexpr std::size_t kLargest = std::size_t{64} << 20;
-  if (!(fields >> result.symbol >> result.registers >> result.spilled >> result.shared >> size >> hash) ||
+  if (!(fields >> result.symbol >> result.registers >> result.spilled >> result.stack >> result.shared >>
+        size >> hash) ||
       size > kLargest)
     return std::nullopt;
   result.code.resize(size);
@@ -159,8 +161,8 @@ void write_cached(const fs::path& file, const KernelCode& kernel) {
   const fs::path beside = file.string() + "." + std::to_string(getpid());
   {
     std::ofstream out(beside, std::ios::binary);
-    out << kernel.symbol << ' ' << kernel.registers << ' ' << kernel.spilled << ' ' << kernel.shared << ' '
-        << kernel.code.size() << ' ' << sha256_hex(kernel.code) << '\n'
+    out << kernel.symbol << ' ' << kernel.registers << ' ' << kernel.spilled << ' ' << kernel.stack << ' '
+        << kernel.shared << ' ' << kernel.code.size() << ' ' << sha256_hex(kernel.code) << '\n'
         << kernel.code;
     if (!out.flush()) {
       fs::remove(beside, ignored);

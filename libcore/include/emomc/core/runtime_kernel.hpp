@@ -49,7 +49,8 @@ struct KernelCode {
   std::string code;    ///< machine code (cubin)
   int registers = 0;   ///< number of registers per thread
   int spilled = 0;     ///< bytes of registers that are spilled to memory, per thread
-  int shared = 0;      ///< bytes of static shared memory, per block
+  int stack = 0;   ///< bytes of memory per thread: spilled registers, and arrays that are not in registers
+  int shared = 0;  ///< bytes of static shared memory, per block
 };
 
 /// The reason why NVRTC cannot be used; empty if it can.
