@@ -65,11 +65,16 @@ list_tests() { # program, filter
 run_one() { # tool (or "none"), program, test
   local log="$logs/$1.${3//\//.}" begin=$SECONDS result=passed
   local test=("$bin/$2" --gtest_brief=1 "--gtest_filter=$3")
-  local command=("${test[@]}")
+  local command=("${test[@]}") options=()
   case $1 in
     none) ;;
-    # compute-sanitizer does not follow kernels into the bodies of conditional graph nodes.
-    *) command=(env EMOMC_TEST_HOST_LOOPS=1 compute-sanitizer --tool "$1" --error-exitcode 9 "${command[@]}") ;;
+    # compute-sanitizer does not follow kernels into the bodies of conditional graph nodes. NCCL does not run under it,
+    # so that tests of several GPUs are skipped. racecheck does not end in one kernel (docs/decisions/racecheck.md).
+    *)
+      [[ $1 != racecheck ]] || options=(--kernel-name-exclude kernel_substring=gradient_finish_kernel)
+      command=(env EMOMC_TEST_HOST_LOOPS=1 CUDA_VISIBLE_DEVICES=0
+        compute-sanitizer --tool "$1" "${options[@]}" --error-exitcode 9 "${command[@]}")
+      ;;
   esac
   if [[ $1 == racecheck && $racecheck_knows_all == no ]]; then command=(env EMOMC_TEST_LAUNCHED=1 "${command[@]}"); fi
   timeout "$most_seconds" "${command[@]}" >"$log" 2>&1 || { [[ $? == 124 && $1 != none ]] && result=stopped || result=FAILED; }
@@ -80,13 +85,15 @@ run_one() { # tool (or "none"), program, test
     for barriers in 64 256 1024 2048 4096 8192; do
       grep -q 'overflow of tracked' "$log" || break
       result=passed
-      flock "$logs/lock" timeout "$most_seconds" env EMOMC_TEST_HOST_LOOPS=1 compute-sanitizer --tool synccheck \
-        --num-cuda-barriers "$barriers" --error-exitcode 9 "${test[@]}" >"$log" 2>&1 || result=FAILED
+      flock "$logs/lock" timeout "$most_seconds" env EMOMC_TEST_HOST_LOOPS=1 CUDA_VISIBLE_DEVICES=0 \
+        compute-sanitizer --tool synccheck --num-cuda-barriers "$barriers" --error-exitcode 9 "${test[@]}" >"$log" 2>&1 || result=FAILED
     done
     if grep -q 'overflow of tracked' "$log" && ! grep -q 'Barrier error' "$log"; then result=stopped; fi
   fi
-  # A launch that the tool skipped is not a finding, but it is not checked either.
+  # A launch that the tool skipped, or an error of the tool, is not a finding, but the test is not checked either.
   if [[ $result == passed ]] && grep -q "didn't track the launch" "$log"; then result=stopped; fi
+  if [[ $result == FAILED ]] && grep -q 'Internal Sanitizer Error' "$log" &&
+    ! grep -qE 'Invalid |Barrier error|Uninitialized |Race reported' "$log"; then result=stopped; fi
   if [[ $result == passed ]] && grep -q 'SKIPPED . 1 test' "$log"; then result=skipped; fi
   echo "$1|$2|$3|$result|$((SECONDS - begin))" >>"$results"
   if [[ $result == FAILED || $result == stopped ]]; then
@@ -201,8 +208,11 @@ if has_enough; then
         continue
       fi
       note=''
-      if grep -q '^racecheck|racecheck_probe|partial|no|' "$results" && [[ $tool == racecheck ]]; then
-        note='; all kernels but `resident_kernel`, whose partial barriers it does not understand'
+      if [[ $tool == racecheck ]]; then
+        note='; all kernels but `gradient_finish_kernel`, in which it does not end'
+        if grep -q '^racecheck|racecheck_probe|partial|no|' "$results"; then
+          note+=', and `resident_kernel`, whose partial barriers it does not understand'
+        fi
       fi
       if [[ $(count "$tool" stopped) != 0 ]]; then
         note+="; $(count "$tool" stopped) not checked to the end, for want of time, or of memory to track all barriers or launches"
