@@ -168,6 +168,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
   const int K = num_components(layout);
   if (K == 0) return "";
   const auto& tables = target.tables();
+  bool few_rows = false;
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const ParameterBlock& block = layout.blocks[b];
     const auto begin = static_cast<std::size_t>(layout.offset(b)),
@@ -177,7 +178,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
       for (std::size_t k = 0; k < size; ++k)
         if (tables.elements[begin + k].transform != device::Transform::fixed &&
             theta[begin + k] * num_rows < fewest)
-          return kFewRows;
+          few_rows = true;
     }
     if (block.unit == DataUnit::scale && block.support == Support::positive && block.component_axis == 0) {
       // A column in which all components are at the floor is constant and not degenerate.
@@ -199,7 +200,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
         diagonal <= kNearFloor * row.scale.bound)
       return "a scale at its floor";
   }
-  return "";
+  return few_rows ? kFewRows : "";
 }
 
 Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<const std::vector<double>> fits,
@@ -233,7 +234,8 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   std::vector<Optimum> weighed;
   const Curvature curvature = finder.curvature_for(kept.size());
   result.full_curvature = curvature == Curvature::full;
-  // A component of few rows may have more at the posterior's mode, because of the prior of its weight.
+  // A component of few rows may have more at the posterior's mode, because of the prior of its weight. (Nor
+  // is a scale at its floor there, but the mode next to a spike of the likelihood has no meaning.)
   for (Optimum& optimum : of_few_rows) {
     const bool moves =
         kept.size() < 2 * most_optima && finder.curvature_for(kept.size() + 1) == Curvature::full;

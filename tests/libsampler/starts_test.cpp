@@ -107,6 +107,8 @@ TEST(Starts, DegenerateAreScalesAtTheirFloorAndComponentsOfFewRows) {
   EXPECT_EQ(degeneracy(target, std::vector<double>{0.5, 0.5, 0, 5, 1, 0.00104}, 100), "a scale at its floor");
   EXPECT_EQ(degeneracy(target, std::vector<double>{0.029, 0.971, 0, 5, 1, 1}, 100),
             "a component of fewer rows than columns + 2");
+  EXPECT_EQ(degeneracy(target, std::vector<double>{0.029, 0.971, 0, 5, 0.00104, 1}, 100),
+            "a scale at its floor");
   EXPECT_EQ(degeneracy(target, std::vector<double>{0.031, 0.969, 0, 5, 1, 1}, 100), "");
 }
 

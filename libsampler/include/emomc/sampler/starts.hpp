@@ -88,7 +88,8 @@ std::size_t num_heavy(const std::vector<Optimum>& found);
 std::vector<double> moved_about(const Target& target, const Optimum& optimum, std::span<const double> theta,
                                 double times, std::uint64_t seed, std::uint32_t chain);
 
-/// Returns the reason why theta is degenerate by the criteria of find_optima; empty if it is not.
+/// Returns the reason why theta is degenerate by the criteria of find_optima, a scale before the number of
+/// rows; empty if it is not.
 std::string degeneracy(const Target& target, std::span<const double> theta, double num_rows);
 
 /// Returns the order of components, for permute_components, in which theta's means are closest to
