@@ -40,6 +40,23 @@ double distance_of_rows(const std::vector<double>& a, const std::vector<double>&
   return sum;
 }
 
+// Returns how many rows the component with the fewest rows lacks in order not to be degenerate; at most 0 if
+// it lacks none.
+double rows_lacking(const Target& target, std::span<const double> theta, double num_rows) {
+  const ParameterLayout& layout = target.layout();
+  const double fewest = std::min(num_columns(layout) + 2.0, num_rows / (2.0 * num_components(layout)));
+  double lacking = -fewest;
+  for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
+    const ParameterBlock& block = layout.blocks[b];
+    if (block.support != Support::simplex || block.component_axis != 0) continue;
+    const auto begin = static_cast<std::size_t>(layout.offset(b));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(block.size()); ++k)
+      if (target.tables().elements[begin + k].transform != device::Transform::fixed)
+        lacking = std::max(lacking, fewest - theta[begin + k] * num_rows);
+  }
+  return lacking;
+}
+
 class Finder {
  public:
   Finder(const Target& target, LikelihoodEngine& engine, double num_rows)
@@ -168,18 +185,10 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
   const int K = num_components(layout);
   if (K == 0) return "";
   const auto& tables = target.tables();
-  bool few_rows = false;
   for (std::size_t b = 0; b < layout.blocks.size(); ++b) {
     const ParameterBlock& block = layout.blocks[b];
     const auto begin = static_cast<std::size_t>(layout.offset(b)),
                size = static_cast<std::size_t>(block.size());
-    if (block.support == Support::simplex && block.component_axis == 0) {
-      const double fewest = std::min(num_columns(layout) + 2.0, num_rows / (2.0 * K));
-      for (std::size_t k = 0; k < size; ++k)
-        if (tables.elements[begin + k].transform != device::Transform::fixed &&
-            theta[begin + k] * num_rows < fewest)
-          few_rows = true;
-    }
     if (block.unit == DataUnit::scale && block.support == Support::positive && block.component_axis == 0) {
       // A column in which all components are at the floor is constant and not degenerate.
       const std::size_t columns = size / static_cast<std::size_t>(K);
@@ -200,7 +209,7 @@ std::string degeneracy(const Target& target, std::span<const double> theta, doub
         diagonal <= kNearFloor * row.scale.bound)
       return "a scale at its floor";
   }
-  return few_rows ? kFewRows : "";
+  return rows_lacking(target, theta, num_rows) > 0 ? kFewRows : "";
 }
 
 Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<const std::vector<double>> fits,
@@ -234,12 +243,12 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   std::vector<Optimum> weighed;
   const Curvature curvature = finder.curvature_for(kept.size());
   result.full_curvature = curvature == Curvature::full;
-  // A component of few rows may have more at the posterior's mode, because of the prior of its weight. (Nor
-  // is a scale at its floor there, but the mode next to a spike of the likelihood has no meaning.)
+  // The prior of the weights adds about a row to each component at the posterior's mode.
   for (Optimum& optimum : of_few_rows) {
     const bool moves =
         kept.size() < 2 * most_optima && finder.curvature_for(kept.size() + 1) == Curvature::full;
-    if (!moves || (!candidates.empty() && height(optimum) <= lowest))
+    if (!moves || rows_lacking(target, optimum.theta, num_rows) >= 1 ||
+        (!candidates.empty() && height(optimum) <= lowest))
       result.degenerate.push_back(std::move(optimum));
     else
       kept.push_back(std::move(optimum));
