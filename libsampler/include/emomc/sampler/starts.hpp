@@ -48,9 +48,10 @@ inline constexpr double kLeastShareOfAChain = 0.01;
 /// allows, optima are moved to the posterior's mode. `engine` has all rows or a subset that represents all
 /// `num_rows`; it should be float64. An optimum is degenerate if a component has fewer than d + 2 rows (or
 /// than half of an even share, if that is less), if a scale is at its floor while other components' scales of
-/// that column are not, or if a covariance has a scale at its floor. If optima are moved to the mode, one that
-/// lacks less than a row is judged there. Fits are left out if their posterior density is zero or far below the
-/// highest, and beyond the `most_optima` highest. If all optima are degenerate, the first of them has its `sd`.
+/// that column are not, or if a covariance has a scale at its floor. If optima are moved to the mode, one
+/// that lacks less than a row is judged there. Fits are left out if their posterior density is zero or far
+/// below the highest, and beyond the `most_optima` highest. If all optima are degenerate, the first of them
+/// has its `sd`.
 Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<const std::vector<double>> fits,
                    double num_rows, std::size_t most_optima = 16);
 
