@@ -230,12 +230,15 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
     all.push_back(std::move(*optimum));
   }
   std::vector<Optimum> distinct = merged(finder, std::move(all), kSameFit, false);
-  std::vector<Optimum> kept, candidates, of_few_rows;
-  for (Optimum& optimum : distinct)
-    (optimum.degenerate.empty()       ? candidates
-     : optimum.degenerate == kFewRows ? of_few_rows
-                                      : result.degenerate)
+  std::vector<Optimum> kept, candidates, lacking_a_part;
+  for (Optimum& optimum : distinct) {
+    const bool lacks_a_part =
+        optimum.degenerate == kFewRows && rows_lacking(target, optimum.theta, num_rows) < 1;
+    (optimum.degenerate.empty() ? candidates
+     : lacks_a_part             ? lacking_a_part
+                                : result.degenerate)
         .push_back(std::move(optimum));
+  }
   const double lowest =
       candidates.empty() ? 0 : height(candidates.front()) - kDepth - 0.25 * target.dim_unconstrained();
   for (Optimum& optimum : candidates)
@@ -244,14 +247,11 @@ Optima find_optima(const Target& target, LikelihoodEngine& engine, std::span<con
   const Curvature curvature = finder.curvature_for(kept.size());
   result.full_curvature = curvature == Curvature::full;
   // The prior of the weights adds about a row to each component at the posterior's mode.
-  for (Optimum& optimum : of_few_rows) {
+  for (Optimum& optimum : lacking_a_part) {
     const bool moves =
         kept.size() < 2 * most_optima && finder.curvature_for(kept.size() + 1) == Curvature::full;
-    if (!moves || rows_lacking(target, optimum.theta, num_rows) >= 1 ||
-        (!candidates.empty() && height(optimum) <= lowest))
-      result.degenerate.push_back(std::move(optimum));
-    else
-      kept.push_back(std::move(optimum));
+    const bool is_high = candidates.empty() || height(optimum) > lowest;
+    (moves && is_high ? kept : result.degenerate).push_back(std::move(optimum));
   }
   for (const Optimum& optimum : kept)
     for (const LabelImage& image : label_images(target, optimum.theta, kDepthOfImages)) {

@@ -17,10 +17,17 @@ class GradientKernels : public testing::CompiledKernels {};
 
 constexpr GradientMachine kH200{132, 227 << 10};
 
-// The number of bytes of a thread that may be in memory: a few words between the loops over rows, but no
-// table. Dual numbers have eight derivatives each, and a long density has more of them in use than registers
-// can hold.
-constexpr int kFewBytes = 200, kBytesOfDuals = 500;
+// The number of bytes that may be spilled: a few words between the loops over rows. Dual numbers have eight
+// derivatives each, and a long density has more of them in use than registers can hold.
+constexpr int kFewSpilled = 200, kDualsSpilled = 500;
+
+/// A spilled register is stored at least once, so that a larger stack holds an array. CUDA's sin() and cos()
+/// have one of seven words, for large arguments; a table of a tile's columns (GradientTile) has 25.
+void expect_in_registers(const KernelCode& kernel, int most_spilled) {
+  constexpr int kArrayOfSine = 32;
+  EXPECT_LE(kernel.spilled, most_spilled);
+  EXPECT_LE(kernel.stack, kernel.spilled + kArrayOfSine) << "an array is in memory";
+}
 
 /// Three blocks of a mixture's kernel for one chain share a multiprocessor where that is faster.
 void expect_form_of_three_blocks_compiles(const DeviceLikelihood& likelihood, const GradientCode& code) {
@@ -29,22 +36,22 @@ void expect_form_of_three_blocks_compiles(const DeviceLikelihood& likelihood, co
   EXPECT_EQ(form.chains, 1);
   const KernelCode kernel =
       testing::compiled(gradient_source(likelihood, code, form, true, GradientStage::rows), "sm_90");
-  EXPECT_LE(kernel.stack, kFewBytes);
+  expect_in_registers(kernel, kFewSpilled);
   EXPECT_LE(kernel.registers, 80);
 }
 
 /// Warps copy rows where few blocks run.
 void expect_form_that_copies_compiles(const DeviceLikelihood& likelihood, const GradientCode& code,
-                                      int most_stack) {
+                                      int most_spilled) {
   const GradientForm form = gradient_form(likelihood, code.sizes, 1, true, 6, kH200, 1);
   if (!form.copies) return;
   const KernelSource source = gradient_source(likelihood, code, form, true, GradientStage::rows);
   SCOPED_TRACE(source.kernel);
-  EXPECT_LE(testing::compiled(source, "sm_90").stack, most_stack);
+  expect_in_registers(testing::compiled(source, "sm_90"), most_spilled);
 }
 
-void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_stack) {
-  expect_form_that_copies_compiles(likelihood, code, most_stack);
+void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& code, int most_spilled) {
+  expect_form_that_copies_compiles(likelihood, code, most_spilled);
   EXPECT_EQ(testing::compiled(prepare_source(likelihood, code.sizes.num_parameters), "sm_90").spilled, 0);
   for (int chains : {1, 64})
     for (bool uniform : {true, false})
@@ -56,14 +63,14 @@ void expect_compiles(const DeviceLikelihood& likelihood, const GradientCode& cod
         const KernelSource source = gradient_source(likelihood, code, form, uniform, stage, blocks);
         SCOPED_TRACE(source.kernel);
         const KernelCode kernel = testing::compiled(source, "sm_90");
-        EXPECT_LE(kernel.stack, most_stack);
+        expect_in_registers(kernel, most_spilled);
         // A GPU without clusters takes the form with one block.
         if (blocks == 1 && stage == GradientStage::finish) {
           EXPECT_GT(testing::compiled(source, "sm_80").registers, 0);
         }
         if (std::getenv("EMOMC_PRINT_REGISTERS"))
-          std::printf("%s: %d registers, %d bytes in memory\n", source.kernel.c_str(), kernel.registers,
-                      kernel.stack);
+          std::printf("%s: %d registers, %d spilled, stack %d\n", source.kernel.c_str(), kernel.registers,
+                      kernel.spilled, kernel.stack);
       }
 }
 
@@ -82,14 +89,14 @@ Expression linear_model(int covariates, const std::string& log_density) {
   return Expression(spec, columns);
 }
 
-void expect_model_compiles(const DeviceModel& known, int most_stack) {
+void expect_model_compiles(const DeviceModel& known, int most_spilled) {
   for (const char* real : {"float", "double"}) {
     DeviceLikelihood likelihood;
     likelihood.code = known.code;
     likelihood.real = real;
     likelihood.sizes = known.sizes;
     likelihood.sums_products = known.sums_products;
-    expect_compiles(likelihood, {"emomc/device/density_gradient.cuh", known.gradient}, most_stack);
+    expect_compiles(likelihood, {"emomc/device/density_gradient.cuh", known.gradient}, most_spilled);
   }
 }
 
@@ -104,7 +111,7 @@ TEST_F(GradientKernels, OfExpressionsCompile) {
     const Expression::Bound bound = expression.bind(Backend::cuda, row);
     const DeviceModel known = bound.model->device();
     ASSERT_GT(known.gradient.num_slots, 0) << text;
-    expect_model_compiles(known, kFewBytes);
+    expect_model_compiles(known, kFewSpilled);
   }
 }
 
@@ -127,7 +134,7 @@ TEST_F(GradientKernels, OfAHeaderCompile) {
   const Expression::Bound bound = expression.bind(Backend::cuda, row);
   const DeviceModel known = bound.model->device();
   ASSERT_GT(known.gradient.num_slots, 0) << bound.model->why_no_gradient();
-  expect_model_compiles(known, kBytesOfDuals);
+  expect_model_compiles(known, kDualsSpilled);
 }
 
 template <class Model>
@@ -143,7 +150,7 @@ void expect_mixture_compiles(const std::string& name, int components, int column
     likelihood.real = real;
     const GradientCode code{"emomc/device/mixture_gradient.cuh",
                             device::mixture_gradient_sizes<Model>(components, columns)};
-    expect_compiles(likelihood, code, kFewBytes);
+    expect_compiles(likelihood, code, kFewSpilled);
     expect_form_of_three_blocks_compiles(likelihood, code);
   }
 }
